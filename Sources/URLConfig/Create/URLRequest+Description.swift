@@ -5,7 +5,7 @@ extension URLRequest {
     /// The body for logs: formatted JSON, a form, plain text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
 
-    private var shownRedaction: Redaction { URLSession.Config.default.redaction.including(hostRedaction).knowing(self) }
+    var shownRedaction: Redaction { URLSession.Config.default.redaction.including(hostRedaction).knowing(self) }
 
     /// What the preset of the host hides.
     private var hostRedaction: Redaction { URLSession.Config.preset(for: self).redaction }

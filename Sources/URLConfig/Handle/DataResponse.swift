@@ -83,7 +83,7 @@ public struct DataResponse: Sendable {
         _modify { yield &values.redaction }
     }
     /// The redaction of the call, or the default one with the secrets of the request.
-    var shownRedaction: Redaction { redaction ?? URLSession.Config.default.redaction.knowing(request) }
+    var shownRedaction: Redaction { redaction ?? request.shownRedaction }
     /// The request without the authenticator's changes; set only if the server refused it.
     var requestAsMade: URLRequest? {
         get { values.requestAsMade }

@@ -107,7 +107,7 @@ public struct RequestError: Error, Sendable {
     }
     /// The redaction of the call, or the default one with the secrets of the request.
     var shownRedaction: Redaction {
-        redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
+        redaction ?? response?.shownRedaction ?? request?.shownRedaction ?? URLSession.Config.default.redaction
     }
 
     // Inlined, it would be most of the machine code of each `throw`.

@@ -76,7 +76,7 @@ extension TypedRequest where Output == Void {
 
 extension TypedRequest: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        [("request", request.summary(URLSession.Config.default.redaction.knowing(request)))]
+        [("request", request.urlString)]
     }
 }
 

@@ -47,6 +47,9 @@ struct SecretFinder {
             findInJSON(from: bytes.firstIndex(of: UInt8(ascii: "{")) ?? bytes.count)
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text, .url:
+            // The value of an item in an item may have escapes of escapes.
+            let isItem = depth > 0 && !bytes.contains { "=\"{".utf8.contains($0) }
+            if isItem, bytes.contains(UInt8(ascii: "%")) { findInItem(bytes.indices, bytes[...].withoutPercents) }
             // A value may contain a brace.
             if !bytes.isStructure { findInText(bytes.indices) }
             // An odd quote before an object would make values of its names.
@@ -203,7 +206,8 @@ extension SecretFinder {
             let delimiters = isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>"
             var end = end(from: start, in: range, to: delimiters, orQuery: secrecy == .nothing)
             // JSON with escapes is read as a whole.
-            if end < range.upperBound, bytes[end] == UInt8(ascii: "?"), bytes[start..<end].contains("%22".utf8) {
+            let isJSON = ["{", "[", "%7B", "%7b", "%5B", "%5b"].contains { isAt($0, start) }
+            if isJSON, end < range.upperBound, bytes[end] == UInt8(ascii: "?") {
                 end = self.end(from: end, in: range, to: delimiters)
             }
             value = (end, bytes[start..<end].contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
@@ -213,10 +217,15 @@ extension SecretFinder {
         let text = value.hasEscapes ? bytes[content].withoutPercents : bytes[content]
         if hide(content, Array(text), secrecy) { return value.end }
         guard isNew, value.hasEscapes else { return mark + 1 }
+        findInItem(content, text)
+        return value.end
+    }
+
+    /// Searches the value of an item, of which this is the text without escapes.
+    private mutating func findInItem(_ content: Range<Int>, _ text: ArraySlice<UInt8>) {
         findInside(content, Array(text)) {
             $0.percentEncoded(.unreserved).replacing("%2A%2A%2A", with: Redaction.mask)
         }
-        return value.end
     }
 
     /// Hides `user:password` in `https://user:password@host`.

@@ -95,7 +95,9 @@ import URLConfigTesting
                 ($0.method, $0.query["voucher"]) = (.post, "vouch88")
                 ($0.headers["X-Acme-Badge"], $0.body["voucher"]) = ("badge77", "vouch88")
             }
-            for text in [request.cURL(), request.urlString, request.bodyString] {
+            let typed = TypedRequest<Void>(request, reader: .discard)
+            let error = RequestError(.invalidRequest, reason: "refused", request: request)
+            for text in [request.cURL(), request.urlString, request.bodyString, "\(typed)", "\(error)"] {
                 #expect(!text.contains("vouch88") && !text.contains("badge77"), "\(text)")
             }
             #expect(request.cURL(redaction: .none).contains("badge77"))

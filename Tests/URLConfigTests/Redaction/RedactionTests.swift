@@ -187,6 +187,8 @@ import Testing
         ("https://h.example/?password=\"s3cret\"", "https://h.example/?password=\"***\""),
         // Text that only looks like a query belongs to the value.
         ("/login?next=/reset?token%3Ds3cret", "/login?next=%2Freset%3Ftoken%3D***"),
+        ("/login?next=/cb?q=token%253Dabc123", "/login?next=/cb?q=token%253D***"),
+        ("/items;v=%221%22?password=correct%20horse", "/items;v=%221%22?password=***"),
         ("/?a=1;token=abc?def&b=2", "/?a=1;token=***&b=2"), ("/?a=1;token=hun?ter=2&b", "/?a=1;token=***&b"),
         ("https://h.example/\u{1B}[2J", "https://h.example/\\u{1b}[2J"),
     ])
