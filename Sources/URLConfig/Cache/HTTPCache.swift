@@ -114,8 +114,8 @@ public struct HTTPCache: Sendable {
 
         /// Removes what had to be removed before something of a key is used, and could not be.
         func repeatRemovals(for key: CacheKey) async throws {
-            for old in try expected.removalsToRepeat(for: key) {
-                if (try? await store.remove(old)) != nil { expected.note(old, isRemoved: true) }
+            for old in try expected.removalsToRepeat(for: key) where (try? await store.remove(old)) != nil {
+                expected.note(old, isRemoved: true)
             }
         }
 

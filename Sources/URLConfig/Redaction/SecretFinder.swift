@@ -47,9 +47,6 @@ struct SecretFinder {
             findInJSON(from: bytes.firstIndex(of: UInt8(ascii: "{")) ?? bytes.count)
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text, .url:
-            // The value of an item in an item may have escapes of escapes.
-            let isItem = depth > 0 && !bytes.contains { "=\"{".utf8.contains($0) }
-            if isItem, bytes.contains(UInt8(ascii: "%")) { findInItem(bytes.indices, bytes[...].withoutPercents) }
             // A value may contain a brace.
             if !bytes.isStructure { findInText(bytes.indices) }
             // An odd quote before an object would make values of its names.
@@ -63,6 +60,11 @@ struct SecretFinder {
         // A number in JSON is hidden with quotes.
         let found = ranges.isEmpty ? [] : Set(masks.map(\.range))
         for range in ranges where !found.contains(range) { hide(range) }
+        // The value of an item in an item may have escapes of escapes.
+        if depth > 0, masks.isEmpty, case .text = format, !bytes.contains(where: { "=\"{".utf8.contains($0) }) {
+            let text = bytes[...].withoutPercents
+            if text.count < bytes.count { findInItem(bytes.indices, text) }
+        }
     }
 
     /// The bytes with everything hidden, up to the limit; a character is not cut.
@@ -205,9 +207,10 @@ extension SecretFinder {
         } else if isNew {
             let delimiters = isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>"
             var end = end(from: start, in: range, to: delimiters, orQuery: secrecy == .nothing)
-            // JSON with escapes is read as a whole.
-            let isJSON = ["{", "[", "%7B", "%7b", "%5B", "%5b"].contains { isAt($0, start) }
-            if isJSON, end < range.upperBound, bytes[end] == UInt8(ascii: "?") {
+            // A string of JSON is read as a whole.
+            if end < range.upperBound, bytes[end] == UInt8(ascii: "?"),
+                bytes[start..<end].withoutPercents.endsInString
+            {
                 end = self.end(from: end, in: range, to: delimiters)
             }
             value = (end, bytes[start..<end].contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
@@ -316,6 +319,19 @@ extension ArraySlice<UInt8> {
             index += decoded == nil ? 1 : 3
         }
         return text[...]
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether it may be JSON that was cut in a string.
+    fileprivate var endsInString: Bool {
+        guard contains(where: { "[{".utf8.contains($0) }) else { return false }
+        var (isInString, isEscaped) = (false, false)
+        for byte in self {
+            if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return isInString
     }
 }
 

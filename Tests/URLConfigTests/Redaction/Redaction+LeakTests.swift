@@ -88,6 +88,17 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: [
+        (#"{"note":"up 5 %\nnext"}"#, #"{"note":"up 5 %\nnext"}"#),
+        (#"{"u":"https:\/\/user:pw@h.example\/a%20b"}"#, #"{"u":"https://***@h.example/a%20b"}"#),
+        (#"{"m":"a%20b\nBearer abcdefghijklmnop12+SECRETREST"}"#, #"{"m":"a%20b\nBearer ***"}"#),
+    ])
+    func `a string with a percent sign is read once`(json: String, expected: String) {
+        let shown = Redaction.standard.body(Data(json.utf8), .json)
+        let written = shown.filter { !$0.isWhitespace }.replacing(#"\/"#, with: "/")
+        #expect(written == expected.filter { !$0.isWhitespace }, "\(shown)")
+    }
+
     @Test func `names that the preset of a host hides are hidden wherever its requests are shown`() async throws {
         let preset = URLSession.Config.silent.with { $0.redaction = .standard.adding("X-Acme-Badge", "voucher") }
         await URLSession.Config.withHosts(["acme.test": preset]) {

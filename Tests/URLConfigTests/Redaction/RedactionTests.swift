@@ -187,6 +187,14 @@ import Testing
         ("https://h.example/?password=\"s3cret\"", "https://h.example/?password=\"***\""),
         // Text that only looks like a query belongs to the value.
         ("/login?next=/reset?token%3Ds3cret", "/login?next=%2Freset%3Ftoken%3D***"),
+        // Nothing to hide, or hidden already: nothing is written again.
+        ("https://h.example/?discount=100%25", "https://h.example/?discount=100%25"),
+        ("/?q=50%&a=100%25+wool", "/?q=50%&a=100%25+wool"),
+        (
+            "/?next=https%3A%2F%2Fuser%3Apw%40h%2Fa%2520b", "/?next=https%3A%2F%2F***%40h%2Fa%2520b"
+        ),
+        ("/items;v=%5B1%5D?password=correct%20horse", "/items;v=%5B1%5D?password=***"),
+        ("/?q=%20%7B%22password%22:%22hun?t=er%22%7D", "/?q=%20%7B%22password%22%3A%22***%22%7D"),
         ("/login?next=/cb?q=token%253Dabc123", "/login?next=/cb?q=token%253D***"),
         ("/items;v=%221%22?password=correct%20horse", "/items;v=%221%22?password=***"),
         ("/?a=1;token=abc?def&b=2", "/?a=1;token=***&b=2"), ("/?a=1;token=hun?ter=2&b", "/?a=1;token=***&b"),
