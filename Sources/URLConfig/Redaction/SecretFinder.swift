@@ -61,7 +61,7 @@ struct SecretFinder {
         let found = ranges.isEmpty ? [] : Set(masks.map(\.range))
         for range in ranges where !found.contains(range) { hide(range) }
         // The value of an item in an item may have escapes of escapes.
-        if depth > 0, masks.isEmpty, case .text = format, !bytes.contains(where: { "=\"{".utf8.contains($0) }) {
+        if 1...2 ~= depth, masks.isEmpty, case .text = format, !bytes.contains(where: { "=\"{".utf8.contains($0) }) {
             let text = bytes[...].withoutPercents
             if text.count < bytes.count { findInItem(bytes.indices, text) }
         }
@@ -193,7 +193,9 @@ extension SecretFinder {
         if isItem, name.elements(in: ["key", "code"]) {
             secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
         }
-        let isQuoted = !isForm && (isAt("\"", mark + 1) || !isURL && isAt("'", mark + 1))
+        // In a URL, an apostrophe is a quote only in parentheses, as in OData: `/Users(ID='7')`.
+        let hasQuotes = !isURL || name.startIndex > range.lowerBound && "(,".utf8.contains(bytes[name.startIndex - 1])
+        let isQuoted = !isForm && (isAt("\"", mark + 1) || hasQuotes && isAt("'", mark + 1))
         let start = isQuoted ? mark + 2 : mark + 1
         // A value that is no secret ends before a query, but a secret in it does not.
         let isCut = secrecy > .nothing && value.end < range.upperBound && bytes[value.end] == UInt8(ascii: "?")

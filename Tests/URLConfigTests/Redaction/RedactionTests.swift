@@ -193,6 +193,12 @@ import Testing
         (
             "/?next=https%3A%2F%2Fuser%3Apw%40h%2Fa%2520b", "/?next=https%3A%2F%2F***%40h%2Fa%2520b"
         ),
+        (
+            "https://h/odata/ConfirmEmail(token='s3cr3tvalue',user='ada')?$select=Name&$top=5",
+            "https://h/odata/ConfirmEmail(token='***',user='ada')?$select=Name&$top=5"
+        ),
+        ("https://h/Sessions(sessionId='abc')/items?page=2", "https://h/Sessions(sessionId='***')/items?page=2"),
+        ("/?a=%25252520x", "/?a=%25252520x"),
         ("/items;v=%5B1%5D?password=correct%20horse", "/items;v=%5B1%5D?password=***"),
         ("/?q=%20%7B%22password%22:%22hun?t=er%22%7D", "/?q=%20%7B%22password%22%3A%22***%22%7D"),
         ("/login?next=/cb?q=token%253Dabc123", "/login?next=/cb?q=token%253D***"),
