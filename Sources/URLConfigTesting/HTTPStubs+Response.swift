@@ -130,8 +130,8 @@ extension HTTPStubs.Response {
 
     /// The response of the real server, which takes real time.
     ///
-    /// So the scope has no time of its own then, unless it has a clock (``HTTPStubs/Routes/clock``). If a closure
-    /// returns it, the scope cannot know it before; then no time limit passes while the server is silent.
+    /// All calls of the scope take real time then, unless it has a clock (``HTTPStubs/Routes/clock``). If a closure
+    /// returns this response, the scope cannot know it before: no time limit passes while the server is silent.
     public static var network: Self { Self(.network) }
     var isOfServer: Bool { if case .network = content { true } else { false } }
 

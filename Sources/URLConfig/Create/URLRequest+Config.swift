@@ -178,7 +178,7 @@ extension URLRequest {
                     || config.idempotencyKey != nil && !changes.idempotencyKey)
                 && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
-            // It stays so.
+            // Then it is not clear after this closure either.
             if isQueryUnclear, !changes.url, !config.query.items.isEmpty { config.own = nil }
             return config
         }

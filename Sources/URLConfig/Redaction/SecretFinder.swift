@@ -8,7 +8,7 @@ struct SecretFinder {
         case json
         /// Other text, which may contain URLs or JSON.
         case text
-        /// A URL, valid or not, in which no quotes end a value.
+        /// A URL, valid or not; an apostrophe may be a part of a value.
         case url
         case form
         /// In a recording, parts that are not parsed are kept.
@@ -60,7 +60,7 @@ struct SecretFinder {
         // A number in JSON is hidden with quotes.
         let found = ranges.isEmpty ? [] : Set(masks.map(\.range))
         for range in ranges where !found.contains(range) { hide(range) }
-        // The value of an item in an item may have escapes of escapes.
+        // In the value of an item that is in another item, the escapes may be escaped.
         if 1...2 ~= depth, masks.isEmpty, case .text = format, !bytes.contains(where: { "=\"{".utf8.contains($0) }) {
             let text = bytes[...].withoutPercents
             if text.count < bytes.count { findInItem(bytes.indices, text) }
@@ -143,7 +143,9 @@ struct SecretFinder {
         } ?? range.upperBound
     }
 
-    /// Whether an item begins here: a name that is not long and has no escapes but those of brackets.
+    /// Whether an item begins here.
+    ///
+    /// Its name is not long, and only its brackets may be escaped.
     private func isItem(at start: Int) -> Bool {
         let rest = bytes[start...].prefix(65)
         let mark = rest.indices.first { index in
@@ -322,9 +324,7 @@ extension ArraySlice<UInt8> {
         }
         return text[...]
     }
-}
 
-extension ArraySlice<UInt8> {
     /// Whether it may be JSON that was cut in a string.
     fileprivate var endsInString: Bool {
         guard contains(where: { "[{".utf8.contains($0) }) else { return false }
