@@ -235,17 +235,18 @@ struct CacheVisit: Sendable {
     /// Sends a request to the server, without the session's own cache.
     private func sent(_ sending: Transport.Request) async throws -> Transport.Response {
         var sending = sending
-        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData,
-            request.value(forHTTPHeaderField: "Cache-Control") == nil
-        {
-            sending.urlRequest.setValue("no-cache", forHTTPHeaderField: "Cache-Control")
+        func add(_ name: String, _ value: String) {
+            guard request.value(forHTTPHeaderField: name) == nil else { return }
+            // It takes a sixth of the time of `setValue`.
+            sending.urlRequest.allHTTPHeaderFields = (sending.urlRequest.allHTTPHeaderFields ?? [:])
+                .merging([name: value]) { own, _ in own }
         }
-        sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+        if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { add("Cache-Control", "no-cache") }
         // An encoded body could not be stored.
-        if call.mayHideCutBodies, CachePolicy.bypass(request) == nil,
-            request.value(forHTTPHeaderField: "Accept-Encoding") == nil
-        {
-            sending.urlRequest.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        if call.mayHideCutBodies, CachePolicy.bypass(request) == nil { add("Accept-Encoding", "identity") }
+        // To change a request copies it.
+        if Exchange.usesURLCache || !call.transport.isBuiltIn {
+            sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
         return try await call.exchanged(sending)
     }

@@ -4,27 +4,20 @@
 /// what is on its way. It is not stored either if the response to a later request came before it. This is so with
 /// every store; requests of other processes are not known here.
 final class ExpectedResponses: Sendable {
-    /// The responses of one key.
-    private struct Expected {
-        /// The numbers of the requests, in the order in which they were sent.
-        var orders: [ObjectIdentifier: Int] = [:]
+    /// The responses of one key; a removal begins a new one.
+    ///
+    /// It is used within the lock of all. The responses keep it, because to look it up takes longer.
+    private final class Expected: @unchecked Sendable {
+        /// The number of responses.
+        var count = 0
+        /// Whether what was on its way was removed.
+        var isRemoved = false
         /// The last request that has brought a variant.
         var latest: [String: Int] = [:]
         /// Responses to earlier requests than this one are not stored: there were too many variants to remember.
         var first = 0
 
-        /// The number of a request whose response may be stored; otherwise `nil`.
-        func order(_ id: ObjectIdentifier, _ variant: String) -> Int? {
-            orders[id].flatMap { $0 >= max(first, latest[variant, default: 0]) ? $0 : nil }
-        }
-
-        /// Returns whether it was the last one.
-        mutating func end(_ id: ObjectIdentifier) -> Bool {
-            orders[id] = nil
-            return orders.isEmpty
-        }
-
-        mutating func replaceEarlier(than order: Int, _ variant: String) {
+        func replaceEarlier(than order: Int, _ variant: String) {
             latest[variant] = order
             guard latest.count > MemoryStore.variants else { return }
             first = order
@@ -45,49 +38,50 @@ final class ExpectedResponses: Sendable {
     }
 
     /// One response, until this is released.
-    final class Response: Sendable {
+    final class Response: @unchecked Sendable {
         private let all: ExpectedResponses
         private let key: CacheKey
-        private var id: ObjectIdentifier { ObjectIdentifier(self) }
+        private let expected: Expected
+        /// The number of the request, in the order in which they were sent; it is used within the lock.
+        private var order: Int
 
         fileprivate init(_ all: ExpectedResponses, _ key: CacheKey) {
             (self.all, self.key) = (all, key)
-            all.state.withLock { state in
-                let order = state.next()
-                state.expected[key, default: Expected()].orders[id] = order
+            (expected, order) = all.state.withLock { state in
+                let expected = state.expected[key] ?? Expected()
+                if expected.count == 0 { state.expected[key] = expected }
+                expected.count += 1
+                return (expected, state.next())
             }
         }
 
         deinit {
             all.state.withLock { state in
-                if state.expected[key]?.end(id) == true { state.expected[key] = nil }
+                expected.count -= 1
+                if expected.count == 0, !expected.isRemoved { state.expected[key] = nil }
             }
         }
 
         /// The request is sent now.
-        func willSend() {
-            all.state.withLock { state in
-                let order = state.next()
-                // What was removed stays so.
-                if state.expected[key]?.orders[id] != nil { state.expected[key]?.orders[id] = order }
-            }
-        }
+        func willSend() { all.state.withLock { order = $0.next() } }
 
         /// Whether it may be stored.
         ///
         /// Ask after the store has begun a body: from then on, the store itself knows what is removed.
-        func isWanted(_ variant: String) -> Bool {
-            all.state.withLock { $0.expected[key]?.order(id, variant) != nil }
-        }
+        func isWanted(_ variant: String) -> Bool { all.state.withLock { _ in mayReplace(variant) } }
 
         /// The response takes the place of what earlier requests bring; returns `false` if it may not be stored.
         @discardableResult
         func replaceEarlier(_ variant: String) -> Bool {
-            all.state.withLock { state in
-                guard let order = state.expected[key]?.order(id, variant) else { return false }
-                state.expected[key]?.replaceEarlier(than: order, variant)
+            all.state.withLock { _ in
+                guard mayReplace(variant) else { return false }
+                expected.replaceEarlier(than: order, variant)
                 return true
             }
+        }
+
+        private func mayReplace(_ variant: String) -> Bool {
+            !expected.isRemoved && order >= max(expected.first, expected.latest[variant, default: 0])
         }
     }
 
@@ -127,6 +121,12 @@ final class ExpectedResponses: Sendable {
     }
 
     func remove(_ responses: CacheSelection?) {
-        state.withLock { $0.expected = $0.expected.filter { !responses.contains($0.key) } }
+        state.withLock { state in
+            // What was removed stays so.
+            for (key, expected) in state.expected where responses.contains(key) {
+                expected.isRemoved = true
+                state.expected[key] = nil
+            }
+        }
     }
 }
