@@ -53,18 +53,18 @@ struct DiskFolder: Sendable {
     func resources() throws -> [UInt64] { try File.names(in: root).compactMap { UInt64(hexDigits: $0.utf8) } }
 
     /// Opens an existing file, unless somebody else has put it there.
-    func file(_ place: Place, _ flags: Int32 = O_RDONLY) -> File? { ownFile(path(place), flags) }
+    func file(_ place: Place, _ flags: Int32 = O_RDONLY) -> File? { ownFile(path(place), flags)?.file }
 
-    private func ownFile(_ path: String, _ flags: Int32) -> File? {
-        guard let file = try? File(path, flags), (try? file.status())?.isOwnFile == true else { return nil }
-        return file
+    private func ownFile(_ path: String, _ flags: Int32 = O_RDONLY) -> (file: File, status: File.Status)? {
+        guard let file = try? File(path, flags), let status = try? file.status(), status.isOwnFile else { return nil }
+        return (file, status)
     }
 
     /// Reads a file; one that is broken is removed.
     func entry(_ place: Place) -> DiskEntry? {
-        guard let file = file(place) else { return nil }
+        guard let (file, status) = ownFile(path(place)) else { return nil }
         do {
-            let entry = try DiskEntry(file)
+            let entry = try DiskEntry(file, first: status)
             if entry.record.head.variant == place.variant.hexDigits { return entry }
         } catch {
             // Without memory or descriptors, for example, it may still be good.
@@ -204,9 +204,9 @@ extension DiskFolder {
         for name in (try? File.names(in: root)) ?? [] {
             let path = "\(root)/\(name)"
             guard name.hasPrefix("new-"), UInt64(hexDigits: name.utf8.dropFirst(4)) != nil,
-                let file = ownFile(path, O_RDONLY), let time = (try? file.status())?.modified, time < recently
+                let (file, status) = ownFile(path), status.modified < recently
             else { continue }
-            if (try? file.lock()) ?? (time < dayAgo) { try? File.remove(path) }
+            if (try? file.lock()) ?? (status.modified < dayAgo) { try? File.remove(path) }
         }
     }
 }
