@@ -122,7 +122,7 @@ extension CacheVisit {
         let urls = CachePolicy.invalidated(by: request, response.status, response.headerFields)
         guard !urls.isEmpty else { return }
         let removal = { @Sendable [core] in
-            guard let digests = try? await core.key() else { return }
+            guard let digests = try? await core.keyForRemoval() else { return }
             for url in urls { try? await core.remove(.resource(Digest(url.normalized, key: digests).hex)) }
         }
         if core.isOwn { return await removal() }

@@ -52,7 +52,7 @@ struct CacheVisit: Sendable {
         let place = reason == nil ? await CachePlace(self, complete) : nil
         guard let place else {
             if CachePolicy.onlyStored(complete) { return try unavailable() }
-            var response = try await call.shared(sending) { try await sent($0) }
+            var response = try await call.shared(sending) { try await sent($0, complete: call.complete($0)) }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
             if response.status == .notModified, !isMethod,
@@ -81,6 +81,7 @@ struct CacheVisit: Sendable {
     }
 
     private func responses(for key: CacheKey) async throws -> [StoredResponse] {
+        if core.expected.isBeingRemoved(key) { return [] }
         if core.expected.hasUnremoved(key) {
             // It may take long, and goes on if the call ends before.
             let task = Task.onOwnThreads { [core] in try? await core.repeatRemovals(for: key) }
@@ -153,7 +154,7 @@ struct CacheVisit: Sendable {
         func exchange(_ sending: Transport.Request) async throws -> Transport.Response {
             found.place.expected.willSend()
             requested = call.now
-            let response = try await sent(sending)
+            let response = try await sent(sending, complete: found.place.complete)
             core.note(found.place.key, isRefused: response.status == .unauthorized)
             return response
         }
@@ -233,10 +234,12 @@ struct CacheVisit: Sendable {
     }
 
     /// Sends a request to the server, without the session's own cache.
-    private func sent(_ sending: Transport.Request) async throws -> Transport.Response {
+    ///
+    /// - Parameter complete: The request with what the session adds to it, which a field here would replace.
+    private func sent(_ sending: Transport.Request, complete: URLRequest) async throws -> Transport.Response {
         var sending = sending
         func add(_ name: String, _ value: String) {
-            guard request.value(forHTTPHeaderField: name) == nil else { return }
+            guard complete.value(forHTTPHeaderField: name) == nil else { return }
             // It takes a sixth of the time of `setValue`.
             sending.urlRequest.allHTTPHeaderFields = (sending.urlRequest.allHTTPHeaderFields ?? [:])
                 .merging([name: value]) { own, _ in own }

@@ -26,6 +26,8 @@ final class ExpectedResponses: Sendable {
     }
 
     private struct State {
+        /// What is being removed now, and how often.
+        var removing: [CacheSelection?: Int] = [:]
         /// What a store could not remove, and when that was tried last.
         var unremoved: [CacheSelection?: ContinuousClock.Instant] = [:]
         var last = 0
@@ -89,10 +91,14 @@ final class ExpectedResponses: Sendable {
 
     func begin(_ key: CacheKey) -> Response { Response(self, key) }
 
-    /// Whether there is something that a store could not remove: until it is removed, nothing of a key is used or
-    /// stored.
+    /// Whether there is something that a store has yet to remove: until then, nothing of a key is used or stored.
     func hasUnremoved(_ key: CacheKey) -> Bool {
-        state.withLock { state in !state.unremoved.isEmpty && state.unremoved.keys.contains { $0.contains(key) } }
+        isBeingRemoved(key) || state.withLock { $0.unremoved.keys.contains { $0.contains(key) } }
+    }
+
+    /// Whether a store is just removing something, which may take long.
+    func isBeingRemoved(_ key: CacheKey) -> Bool {
+        state.withLock { $0.removing.keys.contains { $0.contains(key) } }
     }
 
     /// What must be removed before something of a key is used.
@@ -120,8 +126,33 @@ final class ExpectedResponses: Sendable {
         }
     }
 
-    func remove(_ responses: CacheSelection?) {
+    /// Removes the responses that are on their way.
+    ///
+    /// - Parameter removal: Removes what is stored.
+    func remove(_ responses: CacheSelection?, _ removal: () async throws -> Void) async throws {
+        beginRemoval(of: responses)
+        do {
+            try await removal()
+        } catch {
+            endRemoval(of: responses, isRemoved: false)
+            throw error
+        }
+        endRemoval(of: responses, isRemoved: true)
+    }
+
+    private func endRemoval(of responses: CacheSelection?, isRemoved: Bool) {
+        // First, so that there is no moment without either.
+        note(responses, isRemoved: isRemoved)
         state.withLock { state in
+            let count = state.removing[responses, default: 1] - 1
+            state.removing.updateValue(count, forKey: responses)
+            if count == 0 { state.removing.removeValue(forKey: responses) }
+        }
+    }
+
+    private func beginRemoval(of responses: CacheSelection?) {
+        state.withLock { state in
+            state.removing.updateValue(state.removing[responses, default: 0] + 1, forKey: responses)
             // What was removed stays so.
             for (key, expected) in state.expected where responses.contains(key) {
                 expected.isRemoved = true

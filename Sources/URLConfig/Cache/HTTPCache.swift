@@ -62,7 +62,7 @@ public struct HTTPCache: Sendable {
     /// - Throws: The errors of the store.
     public func removeResponses(for requester: String) async throws {
         let current = current
-        let key = try await current.key()
+        let key = try await current.keyForRemoval()
         try await current.remove(.requester(Requester(named: requester).digest(key).hex))
     }
 
@@ -102,14 +102,17 @@ public struct HTTPCache: Sendable {
 
         /// Removes responses, also those that are on their way.
         func remove(_ responses: CacheSelection?) async throws {
-            expected.remove(responses)
+            try await expected.remove(responses) { try await store.remove(responses) }
+        }
+
+        /// The key of all digests, to remove responses: without it, nothing is used until all responses are removed.
+        func keyForRemoval() async throws -> Digest.Key {
             do {
-                try await store.remove(responses)
+                return try await key()
             } catch {
-                expected.note(responses, isRemoved: false)
+                expected.note(nil, isRemoved: false)
                 throw error
             }
-            expected.note(responses, isRemoved: true)
         }
 
         /// Removes what had to be removed before something of a key is used, and could not be.

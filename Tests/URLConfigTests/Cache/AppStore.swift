@@ -2,7 +2,7 @@
 
 /// A store of an app, which keeps what it is told.
 struct AppStore: CacheStore {
-    let store = MemoryStore(capacity: 10_000_000)
+    var store = MemoryStore(capacity: 10_000_000)
     /// Called before each function, with its name; it may wait or throw.
     var before: @Sendable (String) async throws -> Void = { _ in }
     let keys = Recorder<CacheKey>()

@@ -38,6 +38,46 @@ import URLConfigTesting
         #expect(try await send(cache, text: "other").text() == "newest")
     }
 
+    @Test func `while a store removes a response, it is not used, however long that takes`() async throws {
+        let gate = Gate()
+        let cache = HTTPCache(store: AppStore { if $0 == "remove" { await gate.pass() } })
+        _ = try await send(cache, text: "old")
+        var put = request
+        put.httpMethod = "PUT"
+        let call = Task { [put] in try await send(cache, put) }
+        await gate.waitForArrivals()
+        // The removal goes on.
+        await call.expectCancelled()
+        let response = try await send(cache)
+        #expect(try response.text() == "new")
+        #expect(response.cacheStatus?.isStored == false)
+        gate.open()
+        try await waitUntil { try await send(cache, text: "newer").cacheStatus?.isStored == true }
+        #expect(try await send(cache).text() == "newer")
+    }
+
+    @Test(arguments: [true, false])
+    func `what could not be named is not used until all was removed`(isRequest: Bool) async throws {
+        let (fails, memory) = (Locked(false), AppStore())
+        let store = AppStore(store: memory.store) {
+            if $0 == "salt", fails.withLock(\.self) { throw URLError(.cannotOpenFile) }
+        }
+        _ = try await send(HTTPCache(store: memory), text: "old") { $0.cache?.requester = "a" }
+        // It does not know the salt yet.
+        let cache = HTTPCache(store: store)
+        fails.set(\.self, true)
+        if isRequest {
+            var put = request
+            put.httpMethod = "PUT"
+            _ = try await send(cache, put)
+        } else {
+            await #expect(throws: URLError.self) { try await cache.removeResponses(for: "a") }
+        }
+        fails.set(\.self, false)
+        let response = try await send(cache) { $0.cache?.requester = "a" }
+        #expect(try response.text() == "new")
+    }
+
     @Test func `while a store cannot remove all responses, nothing is used or stored`() async throws {
         let (fails, removals) = (Locked(true), Recorder<Void>())
         let store = AppStore { name in

@@ -28,9 +28,9 @@ import Testing
         #expect(latest.replaceEarlier("0") && !late.isWanted("0"))
     }
 
-    @Test func `a removal ends what is on its way, and nothing that begins later`() {
+    @Test func `a removal ends what is on its way, and nothing that begins later`() async throws {
         let early = response()
-        all.remove(nil)
+        try await all.remove(nil) {}
         #expect(!early.isWanted("x"))
         early.willSend()
         #expect(!early.isWanted("x") && response().isWanted("x"))

@@ -214,6 +214,26 @@ import URLConfigTesting
         #expect(try stored.text() == (directive == "no-cache" ? "new" : "other"))
     }
 
+    @Test func `a field of the session is sent, and none of the cache in its place`() async throws {
+        let sent = Recorder<URLRequest>()
+        for fields in [["Cache-Control": "no-store"], ["Accept-Encoding": "br"]] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = fields
+            let session = URLSession(configuration: configuration)
+            var request = request
+            request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+            _ = try await session.response(for: request, config: .silent) {
+                $0.cache = cache
+                $0.transport = Transport { [self] in
+                    sent.note($0.complete(configuration))
+                    return reply("new", "max-age=60")
+                }
+            }
+            #expect(sent.entries.last?.allHTTPHeaderFields?.contains { fields[$0.key] == $0.value } == true)
+        }
+        #expect(sent.entries.map { $0.field("Cache-Control") } == ["no-store", "no-cache"])
+    }
+
     @Test func `without a cache, a request for a stored response only is not sent`() async throws {
         let directory = TemporaryDirectory()
         try await FaultServer.serving(.ok("{}")) { server in
