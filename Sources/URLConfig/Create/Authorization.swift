@@ -18,7 +18,8 @@ public struct Authorization: Sendable {
     /// From then on, fields of the names that it sets are hidden in all that the library shows, and stay with their
     /// origin: of 1,000 names at most, without those about the content, the client, the host and the date.
     ///
-    /// - Parameter apply: Sets the fields. Its errors become the underlying error of ``RequestError``.
+    /// - Parameter apply: Sets the fields. Its errors become the underlying error of the
+    ///   ``RequestError`` of ``Foundation/URLRequest/Config/request()``; a request keeps only their text.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.init(isStandard: false, apply)
     }

@@ -28,7 +28,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// A whole body from a function that is called when the request is built.
     ///
     /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It
-    ///   receives a copy of the configuration's encoder. Its errors become the underlying error of ``RequestError``.
+    ///   receives a copy of the configuration's encoder. Its errors become the underlying error of the
+    ///   ``RequestError`` of ``Foundation/URLRequest/Config/request()``; a request keeps only their text.
     public init(_ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data) {
         content = .encoded(encode)
     }

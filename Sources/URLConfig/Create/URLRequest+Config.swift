@@ -99,12 +99,20 @@ extension URLRequest {
         /// A field that is set for one request replaces the credentials of its preset. A ``TokenAuthenticator`` that
         /// writes the same field ignores the request and refreshes no token for it.
         public var authorization: Authorization? {
-            didSet { changes?.authorization = true }
+            didSet {
+                changes?.authorization = true
+                forgetOwn()
+            }
         }
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey? {
-            didSet { changes?.idempotencyKey = true }
+            didSet {
+                changes?.idempotencyKey = true
+                forgetOwn()
+            }
         }
+        /// Outside of a closure, what is set last wins over a field that an earlier closure has set.
+        private mutating func forgetOwn() { if changes == nil, url == nil { own = nil } }
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody() {
             didSet { changes?.body = true }
@@ -261,7 +269,10 @@ extension HTTPFields {
     /// A request with a field whose name is not a token is refused (``RequestError/Code/invalidRequest``).
     public subscript(name: String) -> String? {
         get { HTTPField.Name(name).flatMap { self[$0] } }
-        set { self[HTTPField.Name(name) ?? .malformed] = newValue }
+        set {
+            // A field that cannot be there need not be removed.
+            if newValue != nil || HTTPField.Name(name) != nil { self[HTTPField.Name(name) ?? .malformed] = newValue }
+        }
     }
 
     /// The members of a field that is a list, such as `Accept-Language` (RFC 9110 §5.6.1); `nil` removes it.

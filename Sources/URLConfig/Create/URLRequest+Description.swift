@@ -8,7 +8,7 @@ extension URLRequest {
     var shownRedaction: Redaction { URLSession.Config.default.redaction.including(hostRedaction).knowing(self) }
 
     /// What the preset of the host hides.
-    private var hostRedaction: Redaction { URLSession.Config.preset(for: self).redaction }
+    fileprivate var hostRedaction: Redaction { URLSession.Config.preset(for: self).redaction }
 
     static let unsendable = "<cannot be sent>"
 
@@ -44,6 +44,7 @@ extension URLRequest {
         let redaction = redaction.including(URLSession.Config.default.redaction).including(hostRedaction).knowing(self)
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
+        if url?.hasDotSegment == true { words.append("--path-as-is") }
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         let method = httpMethod ?? "GET"
         if method == "HEAD" {
@@ -78,8 +79,12 @@ extension URLRequest {
 }
 
 extension URLRequest.Config: RedactedReflectable {
-    var shownChildren: [(String, Any?)] {
-        settings(URLSession.Config.default.redaction).map { ($0.name, $0.shown) }
+    var shownChildren: [(String, Any?)] { settings(shownRedaction).map { ($0.name, $0.shown) } }
+
+    /// What the default redaction hides, and the presets of ``url`` and ``host``, also if there can be no request.
+    var shownRedaction: Redaction {
+        [url, try? base.parts.get().url].compactMap { $0.map { URLRequest(url: $0).hostRedaction } }
+            .reduce(URLSession.Config.default.redaction) { $0.including($1) }
     }
 
     /// Every member, as `explain` and `dump` show it.
@@ -117,6 +122,15 @@ extension URLRequest.Config: RedactedReflectable {
             settings.append(.init("headers[\"\(name)\"]", value, shown: (scheme ?? "") + shown))
         }
         return settings
+    }
+}
+
+extension URL {
+    /// Whether curl would send another path: it removes `.` and `..`.
+    fileprivate var hasDotSegment: Bool {
+        path(percentEncoded: true).lowercased().split(separator: "/").contains {
+            [".", ".."].contains($0.replacing("%2e", with: "."))
+        }
     }
 }
 

@@ -28,7 +28,7 @@ extension URLRequest {
         let stages = [("", builtIn), ("default", .default), ("preset", config), ("closure", changed)]
             .map { ($0, $1, URLRequest.with($1)) }
         let request = stages[3].2
-        let redaction = URLSession.Config.preset(for: request).redaction.knowing(request)
+        let redaction = changed.shownRedaction.knowing(request)
         return Explanation.table(request, redaction, stages.map { ($0, $1.settings(redaction, $2)) })
     }
 

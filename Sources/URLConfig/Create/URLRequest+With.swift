@@ -10,7 +10,8 @@ extension URLRequest {
     /// ```
     ///
     /// An invalid configuration gives a request that no session sends: `URLSession.response(for:)` throws the
-    /// ``RequestError`` of ``Config/request()``, and the session's own methods throw a `URLError`.
+    /// ``RequestError`` of ``Config/request()``, without its underlying error, and the session's own methods throw a
+    /// `URLError`.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -49,7 +50,7 @@ extension URLRequest.Config {
         let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
         let (fields, data) = try fieldsAndBody(leaving)
         guard let url = URL(string: text) else {
-            throw .refused("'\(Self.shown(text))' is not a URL that the system accepts", code: .invalidURL)
+            throw .refused("'\(shownRedaction.url(text))' is not a URL that the system accepts", code: .invalidURL)
         }
         var request = URLRequest(url: url)
         request.allHTTPHeaderFields = fields
@@ -74,7 +75,7 @@ extension URLRequest.Config {
     func urlText() throws(RequestError) -> String {
         if let url {
             let text = url.absoluteString
-            let (origin, rest) = try RequestError.refusing("url '\(Self.shown(text))'", code: .invalidURL) {
+            let (origin, rest) = try RequestError.refusing("url '\(shownRedaction.url(text))'", code: .invalidURL) {
                 try BaseURL.origin(text)
             }
             guard !isQueryUnclear else {
@@ -91,11 +92,11 @@ extension URLRequest.Config {
         do {
             parts = try base.parts.get()
         } catch {
-            let shown = URLSession.Config.default.redaction.host(base.text)
+            let shown = shownRedaction.host(base.text)
             throw .refused("host '\(shown)'", because: error, code: .invalidURL)
         }
         if let reason = path.invalidReason {
-            let text = URLSession.Config.default.redaction.masked(String(decoding: path.text, as: UTF8.self))
+            let text = shownRedaction.masked(String(decoding: path.text, as: UTF8.self))
             throw .refused("path '\(text)' \(reason)", code: .invalidURL)
         }
         let items = try resolved(query)
@@ -144,10 +145,8 @@ extension URLRequest.Config {
     /// Whether a closure has set the field that the preset's ``idempotencyKey`` would write.
     var hasOwnKey: Bool {
         guard let own, !own.idempotencyKey else { return false }
-        return own.headers.contains(where: \.isIdempotencyKey)
+        return own.headers.contains { $0.isIdempotencyKey && headers.contains($0) }
     }
-
-    private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
 
     /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
     private func fieldsAndBody(_ leaving: Redaction?) throws(RequestError) -> ([String: String], Data?) {
@@ -173,8 +172,8 @@ extension URLRequest.Config {
         if leaving == nil || own?.authorization == true { try authorization?(&fields) }
         // A field of a closure wins over what the preset would write.
         let winsOverCredentials = leaving == nil && authorization != nil && own?.authorization == false
-        for name in own?.headers ?? [] where name.isIdempotencyKey ? hasOwnKey : winsOverCredentials {
-            fields[values: name] = headers[values: name]
+        for name in own?.headers ?? [] where headers.contains(name) {
+            if name.isIdempotencyKey ? hasOwnKey : winsOverCredentials { fields[values: name] = headers[values: name] }
         }
         return (try fields.combined(), data)
     }

@@ -32,6 +32,9 @@ import URLConfig
         #expect(request.allHTTPHeaderFields == ["X-Tenant": "main", "accept": "a/b"])
         let config = URLRequest.Config(host: "https://h.example") { $0.headers["X Tenant"] = "main" }
         #expect(config.refusal.says(.invalidRequest, "name is not a token"))
+        // To remove another field that cannot be there does not take the mistake back.
+        let other = config.with { $0.headers["X Other"] = nil }
+        #expect(other.refusal.says(.invalidRequest, "name is not a token"))
     }
 
     @Test(arguments: [1, 8, 64, 65, 200])
@@ -136,6 +139,25 @@ import URLConfig
         }
         #expect(both.allHTTPHeaderFields == ["Authorization": "Bearer new"])
         #expect(URLRequest.with(config(.bearer("t"))) { $0.authorization = nil }.field("Authorization") == nil)
+        // Without a closure, too, what is set last wins.
+        var later = preset.with { $0.headers[.authorization] = "Basic older" }
+        later.authorization = .bearer("last")
+        #expect(URLRequest.with(later).allHTTPHeaderFields == ["Authorization": "Bearer last"])
+    }
+
+    @Test func `a field that a later closure removes takes nothing of the preset with it`() {
+        let preset = Self.payments.with { $0.authorization = .bearer("token") }
+        let own = preset.with {
+            ($0.headers[.authorization], $0.headers[.contentType]) = ("Basic own", "text/own")
+            $0.headers["Idempotency-Key"] = "own"
+        }
+        let request = URLRequest.with(own) {
+            ($0.headers[.authorization], $0.headers[.contentType], $0.headers["Idempotency-Key"]) = (nil, nil, nil)
+            $0.body["a"] = 1
+        }
+        #expect(request.field("Authorization") == "Bearer token")
+        #expect(request.field("Content-Type") == "application/json")
+        #expect(request.field("Idempotency-Key").flatMap { UUID(uuidString: $0) } != nil)
     }
 
     // Idempotency keys.
@@ -173,6 +195,9 @@ import URLConfig
         #expect(URLRequest.with(own) { $0.idempotencyKey = "nearer" }.field("Idempotency-Key") == "nearer")
         let both = URLRequest.with(preset) { ($0.idempotencyKey, $0.headers[field]) = ("property", "field") }
         #expect(both.field("Idempotency-Key") == "property")
+        var later = own
+        later.idempotencyKey = "last"
+        #expect(URLRequest.with(later).field("Idempotency-Key") == "last")
         let elsewhere = URLRequest.with(preset) {
             $0.url = URL(string: "https://b.example/")
             $0.headers[field] = "own"

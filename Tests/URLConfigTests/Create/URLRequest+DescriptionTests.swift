@@ -105,6 +105,11 @@ import URLConfig
         request.httpBody = Data("@x".utf8)
         let body = ["-X", "GET", "-H", "Content-Type:", "--data-raw", "@x"]
         #expect(try words(request) == ["--globoff"] + body + ["http://[::1]:80"])
+        // curl would remove such segments.
+        for path in ["a/../b", "%2E/a", "a/.%2e"] {
+            let url = "https://h.example/\(path)"
+            #expect(try words(self.request { $0.url = URL(string: url) }) == ["--path-as-is", url])
+        }
     }
 
     @Test func `a binary body, or a text with a NUL, is piped in byte for byte`() throws {

@@ -115,6 +115,24 @@ import URLConfigTesting
         }
     }
 
+    @Test func `they are hidden in a configuration, too, also if it is refused`() async {
+        let preset = URLSession.Config.silent.with { $0.redaction = .standard.adding("X-Acme-Badge", "voucher") }
+        await URLSession.Config.withHosts(["acme.test": preset]) {
+            let config = URLRequest.Config(host: "https://acme.test") {
+                ($0.headers["X-Acme-Badge"], $0.query["voucher"]) = ("badge77", "vouch88")
+            }
+            let (late, url) = (Duration.seconds(-1), URL(string: "https://u@acme.test/?voucher=vouch88"))
+            var dumped = ""
+            dump(config, to: &dumped)
+            for text in [
+                dumped, URLRequest.explain(config), URLRequest.explain(config) { $0.timeout = late },
+                "\(URLRequest.with(.init(host: "https://other.test")) { $0.url = url }.refusal!)",
+            ] {
+                #expect(text.contains("acme.test") && !text.contains("vouch88") && !text.contains("badge77"), "\(text)")
+            }
+        }
+    }
+
     @Test func `a text is shown up to the same place, whatever is hidden before it`() {
         let text = "token=\(Self.long.prefix(900)) " + String(repeating: ".", count: 2000)
         #expect(Redaction.standard.quote(text) == "token=*** " + String(repeating: ".", count: 93))
