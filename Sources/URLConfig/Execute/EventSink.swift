@@ -17,6 +17,8 @@ final class EventSink: Sendable {
         mutating func append(_ event: CallEvent) {
             events.append(event)
             if let body = event.body, bodies.insert(body).inserted { bytes += body.size }
+            // Such as the text of an upload.
+            if case .ended = event.happening { bytes += event.knownBodySize }
         }
     }
 

@@ -38,7 +38,11 @@ struct LastResort: Sendable {
             call.attempts.last?.status.map(CachePolicy.isFailure) ?? true
         else { return nil }
         // The deadline that has passed may be one of a call that an authenticator made.
-        guard (try? call.deadline.check()) == nil else { return try? await validStale() }
+        if (try? call.deadline.check()) != nil {
+            if let stale = try? await validStale() { return stale }
+            // The deadline may have passed during the search.
+            guard (try? call.deadline.check()) == nil, !Task.isCancelled else { return nil }
+        }
         // What is asked now has other limits.
         call.deadline.end()
         let rest = Deadline(Self.limit, config.clock) { _, _ in failure }

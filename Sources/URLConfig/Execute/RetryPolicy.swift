@@ -135,7 +135,9 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
 extension URLRequest {
     /// Whether sending the request twice has the same effect as sending it once.
     var isRepeatable: Bool {
-        hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
+        // Spaces are no part of a value (RFC 9110 §5.5).
+        hasIdempotentMethod
+            || value(forHTTPHeaderField: IdempotencyKey.field)?.utf8.contains { !" \t".utf8.contains($0) } == true
     }
 
     /// RFC 9110 §9.2.2; for QUERY, RFC 10008.

@@ -48,7 +48,7 @@ public actor TokenAuthenticator: Authenticator {
     /// The requests that wait for the running renewal, which goes on without them.
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The calls of `load` and `refresh` that have not returned, by the numbers of their renewals.
-    private var running: [Int: Task<Void, Never>] = [:]
+    private var running: [Int: (work: Task<Void, Never>, marker: Marker)] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
     private var fieldNames: Set<String>
     /// Marks the requests of `load` and `refresh`, even if another authenticator wraps this one.
@@ -105,13 +105,15 @@ public actor TokenAuthenticator: Authenticator {
         let isOther = state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
         if login !== state.login { login?.end() }
         if isOther { endRenewal(with: .success(())) }
-        // If it signs the user out itself, it goes on.
-        if token == nil, !WorkScope.contains(marker) { await cancelRunning() }
+        if token == nil { await cancelRunning() }
     }
 
     /// Cancels `load` and `refresh`, which could store the token of a user who has signed out.
-    private func cancelRunning() async {
-        for work in running.values {
+    ///
+    /// - Parameter ended: The number of a renewal whose function has returned. One that signs the user out itself goes
+    ///   on, too.
+    private func cancelRunning(except ended: Int? = nil) async {
+        for (number, (work, marker)) in running where number != ended && !WorkScope.contains(marker) {
             // It calls handlers of the app, which may block, after it has set `isCancelled`.
             Thread.detachNewThread { work.cancel() }
             let start = ContinuousClock.now
@@ -268,10 +270,12 @@ public actor TokenAuthenticator: Authenticator {
             // Swift's thread pool, which a closure could block.
             // Closures that block may leave no thread for it, so its time begins now.
             let alarm = Alarm(after: renewalLimit, clock) { Task { await self.expire(renewal) } }
-            running[renewal.number] = Task.onOwnThreads {
-                await self.run(renewal)
+            let marker = Marker()
+            let work = Task.onOwnThreads {
+                await self.run(renewal, marker)
                 withExtendedLifetime(alarm) {}
             }
+            running[renewal.number] = (work, marker)
         }
         if isRefused { state.renewal?.isOfRefused = true }
         let waiter = OneShot<Void>()
@@ -280,7 +284,8 @@ public actor TokenAuthenticator: Authenticator {
         try await waiter.value()
     }
 
-    private func run(_ renewal: State.Renewal) async {
+    /// - Parameter own: Marks what this renewal calls.
+    private func run(_ renewal: State.Renewal, _ own: Marker) async {
         defer { running[renewal.number] = nil }
         // The token may have been replaced before this task began.
         guard state.generation == renewal.generation else { return }
@@ -288,13 +293,15 @@ public actor TokenAuthenticator: Authenticator {
         if renewalLimit == .zero { expire(renewal) }
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, marker] in
-            try await WorkScope.of(self, marker) { try await renewed(renewal.token) }
+            try await WorkScope.of(self, marker, own) { try await renewed(renewal.token) }
         })
         // If this renewal is late, this ends the next one.
         let login = state.login
         if state.take(result, of: renewal, at: now()) { endRenewal(with: result.map { _ in }) }
         if state.late?.number == renewal.number { state.late = nil }
-        if login !== state.login { login?.end() }
+        guard login !== state.login else { return }
+        login?.end()
+        if state.token == nil { await cancelRunning(except: renewal.number) }
     }
 
     private func expire(_ renewal: State.Renewal) {

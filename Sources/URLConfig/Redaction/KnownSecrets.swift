@@ -20,10 +20,24 @@ final class KnownSecrets: Sendable, RedactedReflectable {
     /// `dump` must not see secrets.
     var shownChildren: [(String, Any?)] { [] }
 
+    /// The most bytes of a body that is searched.
+    private static let longestBody = 1 << 20
+
+    /// The bytes of all bodies that are kept to be searched.
+    var bodySize: Int {
+        let bodies = state.withLock { $0.requests.compactMap(\.httpBody) }
+        if bodies.isEmpty { return 0 }
+        // Several requests may have the same one.
+        let sizes = bodies.map { body in (body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }, body.count) }
+        return Dictionary(sizes) { $1 }.values.reduce(0, +)
+    }
+
     func add(_ request: URLRequest) {
         var request = request
         // A response would keep the file open.
         if request.httpBodyStream != nil { request.httpBodyStream = nil }
+        // It would only be kept in memory.
+        if let body = request.httpBody, body.count > Self.longestBody { request.httpBody = nil }
         state.withLock { $0.requests.append(request) }
     }
 
@@ -69,7 +83,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             where isChosen || value.isOpaque {
                 secrets.add(value)
             }
-            guard let body = request.httpBody, body.count <= 1 << 20 else { return }
+            guard let body = request.httpBody, body.count <= KnownSecrets.longestBody else { return }
             let text = body.text(charset: request.contentType?.charset)
             let bytes = text.map { Array($0.utf8) } ?? Array(body)
             guard let format = SecretFinder.Format(request.contentType, bytes) else { return }

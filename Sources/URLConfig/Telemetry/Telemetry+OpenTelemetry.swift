@@ -123,7 +123,7 @@ extension Redaction {
         guard var parts = URLComponents(string: text) else { return text }
         if parts.percentEncodedUser != nil { (parts.user, parts.password) = (Self.word, Self.word) }
         parts.percentEncodedQueryItems = parts.percentEncodedQueryItems?.map { item in
-            let isNamed = item.value != nil && Self.named.contains(item.name)
+            let isNamed = item.value != nil && Self.named.contains(item.name.removingPercentEncoding ?? item.name)
             return isNamed ? URLQueryItem(name: item.name, value: Self.word) : item
         }
         return parts.string ?? text

@@ -508,6 +508,22 @@ import URLConfigTesting
         #expect(Set(events.entries.map(\.callID)).count <= 7)
     }
 
+    @Test func `the bodies of uploads whose events wait are bounded`() async throws {
+        let (config, isBlocked, end) = blocking()
+        let post = stubs.request("/a") { $0.method = .post }
+        // One MiB is searched for secrets, so the call keeps it; more is not kept.
+        for index in 0...200 {
+            try await URLSession.shared.upload(.data(Data(count: 1 << 20)), for: post, config: config)
+            if index == 0 { await isBlocked.pass() }
+        }
+        #expect(events.count == 0)
+        end.signal()
+        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix("ended") } >= 64 }
+        try await stubs.get("/b", config: config)
+        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
+        #expect(Set(events.entries.map(\.callID)).count <= 67)
+    }
+
     @Test func `a thousand calls at once: each begins and ends once, one event at a time`() async throws {
         let running = Locked(0)
         var config = URLSession.Config.silent

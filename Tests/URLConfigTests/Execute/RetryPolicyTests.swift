@@ -96,7 +96,9 @@ import Testing
             as [Result<HTTPResponse.Status, any Error>]
         {
             #expect(retries(of: request(method), outcome) == isIdempotent)
-            #expect(retries(of: request(method, key: ""), outcome) == isIdempotent)
+            for key in ["", " ", "\t "] {
+                #expect(retries(of: request(method, key: key), outcome) == isIdempotent)
+            }
             #expect(retries(of: request(method, key: "k"), outcome))
         }
     }

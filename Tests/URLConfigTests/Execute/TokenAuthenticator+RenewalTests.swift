@@ -111,6 +111,21 @@ import URLConfigTesting
         try await waitUntil { ended.entries == [false] }
     }
 
+    @Test(arguments: [true, false])
+    func `a late refresh is cancelled if the next one signs the user out`(setsToken: Bool) async throws {
+        let (box, isCancelled) = (Locked<TokenAuthenticator?>(nil), Recorder<Bool>())
+        let authenticator = await authenticator { number in
+            if number == 1 { isCancelled.note(Task.isCancelled) }
+            if number == 2, setsToken { await box.withLock { $0.take() }?.setToken(nil) }
+            return nil
+        }
+        box.set(\.self, authenticator)
+        try await passLimit(of: authenticator)
+        #expect(try await !authenticator.refuse("old"))
+        gate.open()
+        try await waitUntil { isCancelled.entries == [true] }
+    }
+
     @Test func `a refresh goes on if the app sets another token`() async throws {
         let stored = Locked("old")
         let authenticator = await authenticator { _ in

@@ -209,7 +209,7 @@ import AsyncHTTPClient
         let canary = "c4n4ry-123456"
         try await InMemoryTelemetry.observing { telemetry in
             var request = URLRequest(
-                url: URL(string: "https://\(canary):\(canary)@api.test/a/\(canary)?sig=\(canary)&token=\(canary)")!)
+                url: URL(string: "https://\(canary):\(canary)@api.test/a/\(canary)?%73ig=\(canary)&token=\(canary)")!)
             request.setValue("Bearer \(canary)", forHTTPHeaderField: "Authorization")
             for status in [200, 500, 0] {
                 _ = try? await stubs.response(for: request, config: Self.config) {
@@ -224,7 +224,7 @@ import AsyncHTTPClient
             let urls = telemetry.spans.map { $0.texts["url.full"] ?? "" }
             #expect(urls.count == 3)
             #expect(urls.allSatisfy { $0.hasPrefix("https://REDACTED:REDACTED@api.test/a/") })
-            #expect(urls.allSatisfy { $0.contains("?sig=REDACTED&token=") })
+            #expect(urls.allSatisfy { $0.contains("?%73ig=REDACTED&token=") })
             // Without redaction, only what the conventions forbid is hidden.
             #expect(telemetry.shown.contains(canary) == (redaction == .none))
         }
