@@ -185,6 +185,7 @@ final class Download {
             mark = nil
             return startOver(first.request, "another program has changed the part")
         }
+        guard try await part.run({ $0.isOpen }) else { throw error }
         // Progress resets the count of attempts, so an unreliable connection cannot end a long download. A few bytes
         // are no progress, because a server could send them forever; neither are bytes that arrive again.
         let count = try await part.run { $0.count }

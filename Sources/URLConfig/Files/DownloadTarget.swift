@@ -62,15 +62,25 @@ struct DownloadTarget: Sendable {
 
     /// Opens or creates the file with the state, and locks it.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another download has it; the error
-    ///   ``foreignState``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another download has it, or has just
+    ///   made the file; the error ``foreignState``.
     func openState() throws -> File {
         // A download that is just finished may have the first one.
-        for _ in 0..<2 {
+        for _ in 0..<3 {
             let file = try File(state, O_RDWR | O_CREAT, mode: 0o600)
-            guard try file.status().isOwnFile else { throw foreignState }
+            let status = try file.status()
+            if status.isRemoved { continue }
+            guard status.isOwnFile else { throw foreignState }
             guard try file.lock() else { break }
-            if file.hasName(state) { return file }
+            guard file.hasName(state) else { continue }
+            do {
+                // It may have finished since this was checked.
+                try checkPlace()
+            } catch {
+                if status.size == 0 { try? File.remove(state) }
+                throw error
+            }
+            return file
         }
         throw RequestError.refused("'\(name)' is being downloaded already; wait, or choose another name")
     }

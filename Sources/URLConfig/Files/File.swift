@@ -42,6 +42,9 @@ final class File: Sendable {
         /// another file, which would be changed.
         var isOwnFile: Bool { isRegular && status.st_nlink == 1 && isOwn }
 
+        /// Whether it has lost its last name.
+        var isRemoved: Bool { status.st_nlink == 0 }
+
         func isSameFile(as other: Self) -> Bool {
             (status.st_dev, status.st_ino) == (other.status.st_dev, other.status.st_ino)
         }

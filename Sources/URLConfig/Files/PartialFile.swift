@@ -48,12 +48,15 @@ struct PartialFile: Sendable {
         let state = try target.openState()
         let found = try ResumeRecord(state, orThrow: target.foreignState)
         record = found ?? ResumeRecord()
-        // The record of a part is written before the part has its name, so that the name is known.
-        if found == nil { try record.write(to: state) }
-        var part = try File(path, O_RDWR | O_APPEND | O_CREAT)
-        if try !part.status().isOwnFile {
-            try File.remove(path)
-            part = try File(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL)
+        let part: File
+        do {
+            // The record of a part is written before the part has its name, so that the name is known.
+            if found == nil { try record.write(to: state) }
+            part = try Self.openPart(target.part(record.part))
+        } catch {
+            // The disk may be full.
+            if found == nil { try? File.remove(target.state) }
+            throw error
         }
         files = (part, state)
         try didStep(.created)
@@ -67,6 +70,16 @@ struct PartialFile: Sendable {
         count = size - overlap
         unverified = try part.bytes(at: count, count: Int(overlap))
     }
+
+    private static func openPart(_ path: String) throws -> File {
+        let part = try File(path, O_RDWR | O_APPEND | O_CREAT)
+        if try part.status().isOwnFile { return part }
+        try File.remove(path)
+        return try File(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL)
+    }
+
+    /// Whether there is a part, which an error may have discarded.
+    var isOpen: Bool { files != nil }
 
     /// How the download continues.
     var resumption: Resumption { Resumption(count: count, validator: record.validator, total: record.total) }

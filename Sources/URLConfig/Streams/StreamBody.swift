@@ -27,12 +27,15 @@ struct StreamBody: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the body has been read, and with
     ///   code ``RequestError/Code/unacceptableContentType``.
     func read(as type: MediaType? = nil) throws -> Reader {
-        if let type, head.headerFields[.contentType] != nil { try head.validated(contentType: type) }
+        let reader: ReceivedBody.Reader
         do {
-            return Reader(reader: try body.read(), call: call, head: head)
+            reader = try body.read()
         } catch {
             throw error.with(head)
         }
+        // If it throws, the transfer ends with the reader.
+        if let type, head.headerFields[.contentType] != nil { try head.validated(contentType: type) }
+        return Reader(reader: reader, call: call, head: head)
     }
 
     /// Reads the pieces; the transfer ends when it is released.

@@ -211,8 +211,12 @@ import Testing
         let fields = "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000|Transfer-Encoding: chunked"
         try await Self.serving([Reply(206, fields, body)]) { server in
             try server.leavePart(of: Self.version, in: folder)
-            await expectError(.cannotParseResponse) { try await server.download(to: folder, attempts: 2) }
+            // Even if the caller retries it: there is no part any more.
+            await expectError(.cannotParseResponse) {
+                try await server.download(to: folder, attempts: 2) { $0.retry.errors.insert(.cannotParseResponse) }
+            }
             #expect(try folder.names == [])
+            #expect(server.requests.count == 1)
         }
     }
 

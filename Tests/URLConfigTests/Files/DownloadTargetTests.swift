@@ -77,6 +77,14 @@ import Testing
         #expect(reason(longer)?.hasSuffix("cannot be created: File name too long") == true)
     }
 
+    @Test func `a file that another download has made just before is not overwritten`() throws {
+        let target = try DownloadTarget(folder.file, overwrites: false)
+        try Data("other".utf8).write(to: folder.file)
+        let error = #expect(throws: RequestError.self) { try PartialFile(for: target, of: DownloadFolder.request()) }
+        #expect(error?.reason.contains("exists already") == true)
+        #expect(try folder.names == ["a.zip"])
+    }
+
     @Test func `only one download at a time has it`() throws {
         let first = try folder.open()
         #expect(reason() == "'a.zip' is being downloaded already; wait, or choose another name")

@@ -271,6 +271,11 @@ import Testing
                 }
                 try await server.download(to: folder)
                 #expect(server.ranges == [nil, "bytes=\(100_000 - 65_536)-"])
+                let other = DownloadFolder()
+                try await ChildProcess.limitingFiles(to: 0) {
+                    await expectError(.cannotCreateFile) { try await server.download(to: other) }
+                }
+                #expect(try other.names == [])
             }
             #expect(folder.has(content.content))
         }

@@ -110,6 +110,19 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a loop that ends with the wrong content type ends the transfer, although the response is kept`()
+        async throws
+    {
+        let isOver = Gate()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        try await FaultServer.serving(.endless(head, "<p>") { isOver.open() }) { server in
+            let response = try await server.stream()
+            await expectError(.unacceptableContentType) { for try await _ in response.events {} }
+            await isOver.pass()
+            await expectError(.invalidResponse) { for try await _ in response.chunks {} }
+        }
+    }
+
     @Test(.stubs { $0.get("/", .data(Data([0x22, 0x61, 0x22, 0x0A, 0x22, 0xE9, 0x22, 0x0A]))) })
     func `a value that is not UTF-8 is an error, as in a whole response`() async throws {
         let response = try await stubs.session.stream(for: stubs.request(), config: .silent)
