@@ -284,6 +284,7 @@ public final class TestClock: Clock {
     /// Waits until somebody sleeps.
     ///
     /// - Returns: The time until the first one wakes up; zero if the task is cancelled.
+    @discardableResult
     public func nextSleep() async -> Duration {
         while !Task.isCancelled {
             let promise = OneShot<Void>()
