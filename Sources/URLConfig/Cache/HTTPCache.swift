@@ -110,7 +110,7 @@ public struct HTTPCache: Sendable {
             do {
                 return try await key()
             } catch {
-                expected.note(nil, isRemoved: false)
+                try await expected.remove(nil) { throw error }
                 throw error
             }
         }

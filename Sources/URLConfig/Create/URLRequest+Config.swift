@@ -40,6 +40,12 @@ extension URLRequest {
             /// All items after the closure: what is set later is not known to belong to the URL.
             let items: [Query.Item]
 
+            fileprivate init(_ old: Own, headers: Set<HTTPField.Name>) {
+                (authorization, idempotencyKey, modify, body) =
+                    (old.authorization, old.idempotencyKey, old.modify, old.body)
+                (self.headers, presetHeaders, query, items) = (headers, old.presetHeaders, old.query, old.items)
+            }
+
             fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
                 let previous = config.url == preset.url ? preset.own : nil
                 authorization = changes.authorization || previous?.authorization == true
@@ -101,18 +107,22 @@ extension URLRequest {
         public var authorization: Authorization? {
             didSet {
                 changes?.authorization = true
-                forgetOwn()
+                keepFields(where: \.isIdempotencyKey)
             }
         }
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey? {
             didSet {
                 changes?.idempotencyKey = true
-                forgetOwn()
+                keepFields { !$0.isIdempotencyKey }
             }
         }
-        /// Outside of a closure, what is set last wins over a field that an earlier closure has set.
-        private mutating func forgetOwn() { if changes == nil, url == nil { own = nil } }
+        /// Outside of a closure, what is set last wins over the other fields that an earlier closure has set.
+        private mutating func keepFields(where isKept: (HTTPField.Name) -> Bool) {
+            // With a URL, they may have to go with it.
+            guard changes == nil, url == nil, let old = own else { return }
+            own = Own(old, headers: old.headers.filter(isKept))
+        }
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody() {
             didSet { changes?.body = true }

@@ -28,7 +28,8 @@ extension URLRequest {
         let stages = [("", builtIn), ("default", .default), ("preset", config), ("closure", changed)]
             .map { ($0, $1, URLRequest.with($1)) }
         let request = stages[3].2
-        let redaction = changed.shownRedaction.knowing(request)
+        let redaction = URLSession.Config.preset(for: request).redaction.including(changed.shownRedaction)
+            .knowing(request)
         return Explanation.table(request, redaction, stages.map { ($0, $1.settings(redaction, $2)) })
     }
 

@@ -198,7 +198,7 @@ extension URLRequest {
 }
 
 extension HTTPField.Name {
-    fileprivate var isIdempotencyKey: Bool { canonicalName == IdempotencyKey.field.lowercased() }
+    var isIdempotencyKey: Bool { canonicalName == IdempotencyKey.field.lowercased() }
 }
 
 extension HTTPFields {

@@ -146,8 +146,8 @@ final class ObservedCall: Sendable {
 extension CallEvent {
     private var call: ObservedCall { attempted.call }
     var request: URLRequest { attempted.request }
-    /// The bytes of bodies that the redaction of the call keeps.
-    var knownBodySize: Int { call.redaction.known.bodySize }
+    /// The bodies that the redaction of the call keeps, such as the text of an upload.
+    var knownBodies: [Data] { call.redaction.known.bodies }
 
     /// The number of the attempt, from 1; 0 before the first one.
     public var attempt: Int { attempted.number }

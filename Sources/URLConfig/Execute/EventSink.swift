@@ -14,11 +14,9 @@ final class EventSink: Sendable {
         /// The bodies that were counted.
         var bodies: Set<CallEvent.Body> = []
 
-        mutating func append(_ event: CallEvent) {
+        mutating func append(_ event: CallEvent, _ kept: [CallEvent.Body]) {
             events.append(event)
-            if let body = event.body, bodies.insert(body).inserted { bytes += body.size }
-            // Such as the text of an upload.
-            if case .ended = event.happening { bytes += event.knownBodySize }
+            for body in kept where bodies.insert(body).inserted { bytes += body.size }
         }
     }
 
@@ -32,9 +30,10 @@ final class EventSink: Sendable {
 
     /// Passes an event, soon.
     func pass(_ event: CallEvent) {
+        let kept = event.bodies
         let isFirst = waiting.withLock { waiting in
             guard waiting.events.count < Self.mostEvents, waiting.bytes <= Self.mostBytes else { return false }
-            waiting.append(event)
+            waiting.append(event, kept)
             return waiting.events.count == 1
         }
         if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }
@@ -57,9 +56,9 @@ extension CallEvent {
         let size: Int
     }
 
-    /// The body that this event keeps in memory.
-    fileprivate var body: Body? {
-        let data: Data? =
+    /// The bodies that this event keeps in memory.
+    fileprivate var bodies: [Body] {
+        let content: Data? =
             switch happening {
             case .began: request.httpBody
             case .failed(let error), .bodyFailed(let error), .unfinished(let error), .attempted(.failure(let error), _),
@@ -67,7 +66,11 @@ extension CallEvent {
                 Self.content(in: error)
             default: nil
             }
-        return data?.withUnsafeBytes { Body(callID: callID, address: UInt(bitPattern: $0.baseAddress), size: $0.count) }
+        var all = content.map { [$0] } ?? []
+        if case .ended = happening { all += knownBodies }
+        return all.map { body in
+            body.withUnsafeBytes { Body(callID: callID, address: UInt(bitPattern: $0.baseAddress), size: $0.count) }
+        }
     }
 
     /// The content of a response in an error, or in the one that has led to it.

@@ -23,14 +23,8 @@ final class KnownSecrets: Sendable, RedactedReflectable {
     /// The most bytes of a body that is searched.
     private static let longestBody = 1 << 20
 
-    /// The bytes of all bodies that are kept to be searched.
-    var bodySize: Int {
-        let bodies = state.withLock { $0.requests.compactMap(\.httpBody) }
-        if bodies.isEmpty { return 0 }
-        // Several requests may have the same one.
-        let sizes = bodies.map { body in (body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }, body.count) }
-        return Dictionary(sizes) { $1 }.values.reduce(0, +)
-    }
+    /// The bodies that are kept to be searched; several requests may have the same one.
+    var bodies: [Data] { state.withLock { $0.requests.compactMap(\.httpBody) } }
 
     func add(_ request: URLRequest) {
         var request = request

@@ -143,6 +143,14 @@ import URLConfig
         var later = preset.with { $0.headers[.authorization] = "Basic older" }
         later.authorization = .bearer("last")
         #expect(URLRequest.with(later).allHTTPHeaderFields == ["Authorization": "Bearer last"])
+        // It says nothing of the other one.
+        var pair = Self.payments.with { $0.authorization = .bearer("old") }.with {
+            ($0.headers[.authorization], $0.headers["Idempotency-Key"]) = ("Basic own", "own")
+        }
+        pair.idempotencyKey = "last"
+        #expect(URLRequest.with(pair).allHTTPHeaderFields == ["Authorization": "Basic own", "Idempotency-Key": "last"])
+        pair.authorization = .bearer("last")
+        #expect(URLRequest.with(pair).field("Authorization") == "Bearer last")
     }
 
     @Test func `a field that a later closure removes takes nothing of the preset with it`() {
@@ -196,6 +204,8 @@ import URLConfig
         let both = URLRequest.with(preset) { ($0.idempotencyKey, $0.headers[field]) = ("property", "field") }
         #expect(both.field("Idempotency-Key") == "property")
         var later = own
+        later.authorization = .bearer("other")
+        #expect(URLRequest.with(later).field("Idempotency-Key") == "own")
         later.idempotencyKey = "last"
         #expect(URLRequest.with(later).field("Idempotency-Key") == "last")
         let elsewhere = URLRequest.with(preset) {

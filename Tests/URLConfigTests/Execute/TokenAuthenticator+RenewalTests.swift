@@ -122,6 +122,8 @@ import URLConfigTesting
         box.set(\.self, authenticator)
         try await passLimit(of: authenticator)
         #expect(try await !authenticator.refuse("old"))
+        // The request does not wait for that.
+        try await waitUntil { gate.cancelled == 1 }
         gate.open()
         try await waitUntil { isCancelled.entries == [true] }
     }
