@@ -15,6 +15,7 @@ extension URLRequest {
         var customEncoder: JSONEncoder?
         /// The settings of the last closure, without its preset's; `nil` if no rule depends on them.
         private(set) var own: Own?
+        private(set) var generations = Generations()
         /// The settings so far of the closure that is running; `nil` if none is running.
         private var changes: Changes?
 
@@ -27,35 +28,35 @@ extension URLRequest {
             var url = false
         }
 
+        /// The number of closures until now, and of those that have set the credentials and the key: a field of a later
+        /// closure wins.
+        struct Generations: Sendable {
+            fileprivate(set) var (now, authorization, key) = (0, 0, 0)
+        }
+
         /// The settings of a closure, which go with its ``url`` to any origin; a preset's settings do not.
         final class Own: Sendable {
             let authorization: Bool
-            let idempotencyKey: Bool
             let modify: Bool
             let body: Bool
-            let headers: Set<HTTPField.Name>
+            /// The fields, and the number of the closure that has set each of them.
+            let headers: [HTTPField.Name: Int]
             /// The fields of the preset, whose values stay behind even under a name of ``headers``.
             let presetHeaders: HTTPFields
             let query: [Query.Item]
             /// All items after the closure: what is set later is not known to belong to the URL.
             let items: [Query.Item]
 
-            fileprivate init(_ old: Own, headers: Set<HTTPField.Name>) {
-                (authorization, idempotencyKey, modify, body) =
-                    (old.authorization, old.idempotencyKey, old.modify, old.body)
-                (self.headers, presetHeaders, query, items) = (headers, old.presetHeaders, old.query, old.items)
-            }
-
             fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
                 let previous = config.url == preset.url ? preset.own : nil
                 authorization = changes.authorization || previous?.authorization == true
-                idempotencyKey = changes.idempotencyKey || previous?.idempotencyKey == true
                 modify = changes.modify || previous?.modify == true
                 body = changes.body || previous?.body == true
                 let changed = Set(config.headers.map(\.name)).filter { name in
                     config.headers[values: name] != preset.headers[values: name]
                 }
-                headers = changed.union(previous?.headers ?? [])
+                let now = changed.map { ($0, config.generations.now) }
+                headers = Dictionary(now) { $1 }.merging(previous?.headers ?? [:]) { new, _ in new }
                 presetHeaders = previous?.presetHeaders ?? preset.headers
                 items = config.query.items
                 // Only a URL asks for them.
@@ -107,21 +108,15 @@ extension URLRequest {
         public var authorization: Authorization? {
             didSet {
                 changes?.authorization = true
-                keepFields(where: \.isIdempotencyKey)
+                generations.authorization = generations.now
             }
         }
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey? {
             didSet {
                 changes?.idempotencyKey = true
-                keepFields { !$0.isIdempotencyKey }
+                generations.key = generations.now
             }
-        }
-        /// Outside of a closure, what is set last wins over the other fields that an earlier closure has set.
-        private mutating func keepFields(where isKept: (HTTPField.Name) -> Bool) {
-            // With a URL, they may have to go with it.
-            guard changes == nil, url == nil, let old = own else { return }
-            own = Own(old, headers: old.headers.filter(isKept))
         }
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody() {
@@ -182,6 +177,7 @@ extension URLRequest {
         func changed<Failure: Error>(by configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var config = self
             config.changes = Changes()
+            config.generations.now += 1
             config.query.generation += 1
             try configure(&config)
             // If a closure has replaced the whole configuration, its own settings are not known.

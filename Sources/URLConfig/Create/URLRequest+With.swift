@@ -144,8 +144,7 @@ extension URLRequest.Config {
 
     /// Whether a closure has set the field that the preset's ``idempotencyKey`` would write.
     var hasOwnKey: Bool {
-        guard let own, !own.idempotencyKey else { return false }
-        return own.headers.contains { $0.isIdempotencyKey && headers.contains($0) }
+        own?.headers.contains { $0.isIdempotencyKey && $1 > generations.key && headers.contains($0) } == true
     }
 
     /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
@@ -164,16 +163,17 @@ extension URLRequest.Config {
         if let leaving {
             fields.removeAll { field in
                 guard leaving.isCredential(field.name.rawName) else { return false }
-                guard let own, own.headers.contains(field.name) else { return true }
+                guard let own, own.headers[field.name] != nil else { return true }
                 return own.presetHeaders[values: field.name].contains(field.value)
             }
         }
+        let allowed = own == nil ? [:] : fields
         try idempotencyKey?(&fields)
         if leaving == nil || own?.authorization == true { try authorization?(&fields) }
-        // A field of a closure wins over what the preset would write.
-        let winsOverCredentials = leaving == nil && authorization != nil && own?.authorization == false
-        for name in own?.headers ?? [] where headers.contains(name) {
-            if name.isIdempotencyKey ? hasOwnKey : winsOverCredentials { fields[values: name] = headers[values: name] }
+        // A field of a later closure wins over what has been written.
+        for (name, generation) in own?.headers ?? [:] where allowed.contains(name) {
+            let last = name.isIdempotencyKey ? generations.key : generations.authorization
+            if generation > last { fields[values: name] = allowed[values: name] }
         }
         return (try fields.combined(), data)
     }
@@ -198,7 +198,7 @@ extension URLRequest {
 }
 
 extension HTTPField.Name {
-    var isIdempotencyKey: Bool { canonicalName == IdempotencyKey.field.lowercased() }
+    fileprivate var isIdempotencyKey: Bool { canonicalName == IdempotencyKey.field.lowercased() }
 }
 
 extension HTTPFields {

@@ -153,6 +153,32 @@ import URLConfig
         #expect(URLRequest.with(pair).field("Authorization") == "Bearer last")
     }
 
+    @Test(arguments: [nil, URL(string: "https://a.example/b"), URL(string: "https://b.example/")])
+    func `the last of the property and the field wins, however often they are set`(url: URL?) {
+        var config = Self.payments.with {
+            if let url { $0.url = url }
+            ($0.authorization, $0.idempotencyKey) = (.bearer("a"), "a")
+            ($0.headers[.authorization], $0.headers["Idempotency-Key"]) = ("Basic a", "field a")
+        }
+        func sent() -> [String?] {
+            let request = URLRequest.with(config)
+            return [request.field("Authorization"), request.field("Idempotency-Key")]
+        }
+        #expect(sent() == ["Bearer a", "a"])
+        config = config.with { ($0.headers[.authorization], $0.headers["Idempotency-Key"]) = ("Basic b", "field b") }
+        #expect(sent() == ["Basic b", "field b"])
+        config.authorization = .bearer("c")
+        #expect(sent() == ["Bearer c", "field b"])
+        config.idempotencyKey = "c"
+        #expect(sent() == ["Bearer c", "c"])
+        config = config.with { $0.headers[.accept] = "a/b" }
+        #expect(sent() == ["Bearer c", "c"])
+        config = config.with { $0.headers["Idempotency-Key"] = "field d" }
+        #expect(sent() == ["Bearer c", "field d"])
+        config = config.with { ($0.idempotencyKey, $0.headers[.authorization]) = ("e", "Basic e") }
+        #expect(sent() == ["Basic e", "e"])
+    }
+
     @Test func `a field that a later closure removes takes nothing of the preset with it`() {
         let preset = Self.payments.with { $0.authorization = .bearer("token") }
         let own = preset.with {

@@ -154,7 +154,7 @@ import Testing
 
     @Test func `no member is forgotten`() {
         let others = ["fields": "headers", "base": "host", "customEncoder": "encoder", "query": "query.arrayStyle"]
-        let unseen = ["cachedHeaders", "own", "changes", "isURLMissing", "headers"]
+        let unseen = ["cachedHeaders", "own", "changes", "isURLMissing", "headers", "generations"]
         let members = Set(Self.api.settings(.standard).map(\.name))
         let stored = storedProperties(of: URLRequest.Config.self).map { others[$0] ?? $0 }
         #expect(stored.filter { !members.contains($0) && !unseen.contains($0) } == [])
