@@ -40,6 +40,28 @@ import URLConfigTesting
         return cache
     }
 
+    @Test func `it is looked for during a second, also if the deadline passes during the first search`() async throws {
+        let (gate, isSlow) = (Gate(), Locked(false))
+        let store = AppStore {
+            if $0 == "responses", isSlow.withLock(\.self), gate.arrivals == 0 { await gate.pass() }
+        }
+        let cache = cache(store)
+        try await get(cache) { reply() }
+        await clock.advance(by: .seconds(20))
+        let call = Task {
+            try await get(cache) {
+                $0.deadline = .seconds(10)
+            } _: {
+                isSlow.set(\.self, true)
+                throw URLError(.cannotConnectToHost)
+            }
+        }
+        await gate.waitForArrivals()
+        await clock.advance(by: .seconds(10))
+        #expect(try await call.valueInTime.text() == "old")
+        gate.open()
+    }
+
     @Test(arguments: [true, false]) func `it hides what the call hides`(isLost: Bool) async throws {
         let cache = cache()
         let json: HTTPFields = [.contentType: "application/json", .cacheControl: "max-age=10"]
