@@ -247,7 +247,7 @@ struct CacheVisit: Sendable {
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { add("Cache-Control", "no-cache") }
         // An encoded body could not be stored.
         if call.mayHideCutBodies, CachePolicy.bypass(request) == nil { add("Accept-Encoding", "identity") }
-        // To change a request copies it.
+        // To change a request copies it. So it stays where no session has a cache.
         if Exchange.usesURLCache || !call.transport.isBuiltIn {
             sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }

@@ -6,7 +6,8 @@
 final class ExpectedResponses: Sendable {
     /// The responses of one key; a removal begins a new one.
     ///
-    /// It is used within the lock of all. The responses keep it, because to look it up takes longer.
+    /// The responses keep it, because to look it up takes longer. `@unchecked Sendable` is safe because it is used only
+    /// while the lock of ``ExpectedResponses`` is held.
     private final class Expected: @unchecked Sendable {
         /// The number of responses.
         var count = 0
@@ -40,11 +41,13 @@ final class ExpectedResponses: Sendable {
     }
 
     /// One response, until this is released.
+    ///
+    /// `@unchecked Sendable` is safe because `order` is used only while the lock of ``ExpectedResponses`` is held.
     final class Response: @unchecked Sendable {
         private let all: ExpectedResponses
         private let key: CacheKey
         private let expected: Expected
-        /// The number of the request, in the order in which they were sent; it is used within the lock.
+        /// The number of the request, in the order in which they were sent.
         private var order: Int
 
         fileprivate init(_ all: ExpectedResponses, _ key: CacheKey) {
@@ -140,24 +143,23 @@ final class ExpectedResponses: Sendable {
         endRemoval(of: responses, isRemoved: true)
     }
 
-    private func endRemoval(of responses: CacheSelection?, isRemoved: Bool) {
-        // First, so that there is no moment without either.
-        note(responses, isRemoved: isRemoved)
-        state.withLock { state in
-            let count = state.removing[responses, default: 1] - 1
-            state.removing.updateValue(count, forKey: responses)
-            if count == 0 { state.removing.removeValue(forKey: responses) }
-        }
-    }
-
     private func beginRemoval(of responses: CacheSelection?) {
         state.withLock { state in
-            state.removing.updateValue(state.removing[responses, default: 0] + 1, forKey: responses)
+            state.removing[responses, default: 0] += 1
             // What was removed stays so.
             for (key, expected) in state.expected where responses.contains(key) {
                 expected.isRemoved = true
                 state.expected[key] = nil
             }
+        }
+    }
+
+    private func endRemoval(of responses: CacheSelection?, isRemoved: Bool) {
+        // First, so that the responses are not used in between.
+        note(responses, isRemoved: isRemoved)
+        state.withLock { state in
+            let count = state.removing[responses, default: 1] - 1
+            state.removing[responses] = count > 0 ? count : nil
         }
     }
 }

@@ -28,8 +28,9 @@ extension URLRequest {
             var url = false
         }
 
-        /// The number of closures until now, and of those that have set the credentials and the key: a field of a later
-        /// closure wins.
+        /// The number of the last closure, and of those that have set the credentials and the key last.
+        ///
+        /// A field that a later closure has set wins.
         struct Generations: Sendable {
             fileprivate(set) var (now, authorization, key) = (0, 0, 0)
         }

@@ -62,8 +62,8 @@ struct DownloadTarget: Sendable {
 
     /// Opens or creates the file with the state, and locks it.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another download has it, or has just
-    ///   made the file; the error ``foreignState``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another download has the state, or
+    ///   has just created the target; the error ``foreignState``.
     func openState() throws -> File {
         // A download that is just finished may have the first one.
         for _ in 0..<3 {
