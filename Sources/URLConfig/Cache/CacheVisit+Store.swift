@@ -83,7 +83,7 @@ extension CacheVisit {
             // Others do not know an encoding that only this caller has asked for. A session has decoded it.
             let isOwn = found.place.complete.value(forHTTPHeaderField: "Accept-Encoding") != nil
             let isForOthers = !isOwn || call.transport.isURLSession || head.varyNames.contains("accept-encoding")
-            if call.mayHideCutBodies || !isForOthers { return "encoded" }
+            if call.transport.mayHideCutBodies || !isForOthers { return "encoded" }
         }
         let keepsStale = cache.staleIfError != nil
         if let refusal = CachePolicy.refusal(head, to: request, keepsStale: keepsStale) { return refusal }

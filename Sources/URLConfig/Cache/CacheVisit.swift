@@ -197,10 +197,10 @@ struct CacheVisit: Sendable {
     /// It has the token that could not be refreshed, which belongs to the same user.
     private func identified() async -> Self? {
         guard !isAuthorized, cache.requester == nil else { return self }
-        guard let authenticator = call.config.authenticator as? TokenAuthenticator,
+        guard let tokens = call.config.tokens,
             // It asks a function of the app.
             let request = try? await sending.conditions.deadline.run({ [request] in
-                try await authenticator.withLastToken(request)
+                try await tokens.withLastToken(request)
             })
         else { return nil }
         var visit = self
@@ -246,9 +246,9 @@ struct CacheVisit: Sendable {
         }
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData { add("Cache-Control", "no-cache") }
         // An encoded body could not be stored.
-        if call.mayHideCutBodies, CachePolicy.bypass(request) == nil { add("Accept-Encoding", "identity") }
+        if call.transport.mayHideCutBodies, CachePolicy.bypass(request) == nil { add("Accept-Encoding", "identity") }
         // To change a request copies it. So it stays where no session has a cache.
-        if Exchange.usesURLCache || !call.transport.isBuiltIn {
+        if call.transport.mayUseURLCache {
             sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
         return try await call.exchanged(sending)

@@ -76,14 +76,9 @@ extension Call {
         config.cache?.requester == nil && sending.hidesCredentials
     }
 
-    /// Whether a body that is encoded and was cut may look complete, also if the app's transport has remade it.
-    var mayHideCutBodies: Bool { Exchange.hidesCutBodies && (transport.isURLSession || transport.isOfApp) }
-
     /// A request with the fields and cookies that the session adds.
     func complete(_ sending: Transport.Request) -> URLRequest {
-        // The app's own transport may pass requests on to the session.
-        let usesSharedCookies = transport.isURLSession || !transport.isBuiltIn
-        return sending.complete(session.configuration, usesSharedCookies: usesSharedCookies)
+        sending.complete(session.configuration, usesSharedCookies: transport.mayUseSession)
     }
 
     /// The date in seconds since 1970.

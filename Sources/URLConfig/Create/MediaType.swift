@@ -94,16 +94,16 @@ extension MediaType {
     /// The table is the same on all platforms. The types are registered with IANA where there is a registered one.
     init?(fileExtension: String) {
         // No extension in the table is longer.
-        guard fileExtension.utf8.count <= 6, let type = Self.types[fileExtension.lowercased()] else { return nil }
-        self = type
+        guard fileExtension.utf8.count <= 6, let text = Self.types[fileExtension.lowercased()] else { return nil }
+        self.init(text)
     }
 
     /// Text has no `charset` parameter, because nothing is known about the content.
-    private static let types: [String: MediaType] = [
+    private static let types = [
         // Images
         "avif": "image/avif", "bmp": "image/bmp", "gif": "image/gif", "heic": "image/heic", "heif": "image/heif",
-        "ico": "image/vnd.microsoft.icon", "jpeg": .jpeg, "jpg": .jpeg, "png": .png, "svg": "image/svg+xml",
-        "tif": "image/tiff", "tiff": "image/tiff", "webp": "image/webp",
+        "ico": "image/vnd.microsoft.icon", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png",
+        "svg": "image/svg+xml", "tif": "image/tiff", "tiff": "image/tiff", "webp": "image/webp",
         // Video
         "avi": "video/x-msvideo", "m4v": "video/x-m4v", "mkv": "video/matroska", "mov": "video/quicktime",
         "mp4": "video/mp4", "mpeg": "video/mpeg", "mpg": "video/mpeg", "webm": "video/webm",
@@ -111,11 +111,12 @@ extension MediaType {
         "aac": "audio/aac", "aif": "audio/x-aiff", "aiff": "audio/x-aiff", "flac": "audio/flac", "m4a": "audio/mp4",
         "mp3": "audio/mpeg", "ogg": "audio/ogg", "opus": "audio/ogg", "wav": "audio/wav",
         // Text
-        "css": "text/css", "csv": "text/csv", "htm": .html, "html": .html, "ics": "text/calendar",
+        "css": "text/css", "csv": "text/csv", "htm": "text/html", "html": "text/html", "ics": "text/calendar",
         "js": "text/javascript", "md": "text/markdown", "mjs": "text/javascript", "txt": "text/plain",
         "vcf": "text/vcard",
         // Data
-        "json": .json, "jsonl": "application/x-ndjson", "ndjson": "application/x-ndjson", "wasm": "application/wasm",
+        "json": "application/json", "jsonl": "application/x-ndjson", "ndjson": "application/x-ndjson",
+        "wasm": "application/wasm",
         "xml": "application/xml", "yaml": "application/yaml", "yml": "application/yaml",
         // Archives
         "7z": "application/x-7z-compressed", "gz": "application/gzip", "tar": "application/x-tar",

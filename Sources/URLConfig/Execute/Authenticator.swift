@@ -38,3 +38,8 @@ extension Authenticator {
     /// The authenticator itself; `nil` for value types.
     var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
 }
+
+extension URLSession.Config {
+    /// The authenticator if it is one for tokens, which knows more of its user than the protocol says.
+    var tokens: TokenAuthenticator? { authenticator as? TokenAuthenticator }
+}

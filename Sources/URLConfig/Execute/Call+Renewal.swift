@@ -23,7 +23,7 @@ extension Call {
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             if response.data.isEmpty { response.data = try await received.withContent(config.clock).response.data }
-            let (tokens, onUnauthorized) = (config.authenticator as? TokenAuthenticator, config.onUnauthorized)
+            let (tokens, onUnauthorized) = (config.tokens, config.onUnauthorized)
             // It may wait for a closure of the app that another call runs. If the deadline passes then, the app is not
             // told, so the refusal is not a reported one.
             let refusal = try await deadline.run { [response] in
@@ -37,5 +37,35 @@ extension Call {
             if !session.addsAuthorization { reason = refusal?.reason ?? ownReason }
         }
         throw RequestError(.unauthorized, reason: reason, response: response)
+    }
+}
+
+extension URLSession {
+    /// Whether the session's configuration adds an `Authorization`.
+    fileprivate var addsAuthorization: Bool {
+        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
+        }
+    }
+}
+
+/// The URLs at another origin than their preset, for errors: a request does not know its preset, whose credentials may
+/// have been left out.
+enum LeftOutCredentials {
+    /// The origin of the last preset for each URL, of at most a hundred URLs.
+    private static let presets = Locked<[URL: Origin]>([:])
+
+    static func note(of preset: URL?, for url: URL) {
+        guard let preset, preset.host() != nil else { return }
+        presets.withLock { presets in
+            if presets.count >= 100 { presets = [:] }
+            presets[url] = Origin(preset)
+        }
+    }
+
+    /// The end of a sentence about a request without credentials; empty if its preset is not known to have had some.
+    static func words(for url: URL?) -> String {
+        guard let url, let preset = presets.withLock({ $0[url] }) else { return "" }
+        return "; the preset's may have been left out, because \(Origin(url)) is another origin than \(preset)"
     }
 }

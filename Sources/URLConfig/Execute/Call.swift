@@ -198,10 +198,10 @@ final class Call: Sendable {
     private func authorized(_ step: Shared<Step>, by authenticator: any Authenticator) async throws -> URLRequest {
         let request: URLRequest
         do {
-            request = try await deadline.run {
+            request = try await deadline.run { [tokens = config.tokens] in
                 try await WorkScope.of(authenticator.object) {
                     var request = step.request
-                    if let sent = step.firstSent, let tokens = authenticator as? TokenAuthenticator {
+                    if let sent = step.firstSent, let tokens {
                         try await tokens.authorize(&request, after: sent)
                     } else {
                         try await authenticator.authorize(&request)

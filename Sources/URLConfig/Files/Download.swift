@@ -227,19 +227,3 @@ final class Download {
         }
     }
 }
-
-extension DispatchQueue {
-    /// Does work that may block, and waits for it.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        // Handed over in a lock: the thread sanitizer does not see how the runtime orders an early resumption.
-        let result = Locked<Result<Value, any Error>?>(nil)
-        await withCheckedContinuation { continuation in
-            async {
-                let value = Result { try work() }
-                result.withLock { $0 = value }
-                continuation.resume()
-            }
-        }
-        return try result.withLock(\.self)!.get()
-    }
-}

@@ -76,15 +76,6 @@ extension HTTPCookie {
     }
 }
 
-extension URLSession {
-    /// Whether the session's configuration adds an `Authorization`.
-    var addsAuthorization: Bool {
-        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
-            ($0 as? String)?.lowercased() == "authorization"
-        }
-    }
-}
-
 extension URLSessionConfiguration {
     /// Removes the fields with credentials that it would add to requests; returns whether there were any.
     func removeCredentials(_ redaction: Redaction) -> Bool {

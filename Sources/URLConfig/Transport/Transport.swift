@@ -80,8 +80,12 @@ public struct Transport: Sendable {
     }
 
     var isURLSession: Bool { custom == nil }
-    /// Whether it is one of the app, which may pass requests on to the session, and no stub.
-    var isOfApp: Bool { !isBuiltIn && identity is Identity }
+    /// Whether it is the session, or one of the app or a stub, which may pass requests on to the session.
+    var mayUseSession: Bool { isURLSession || !isBuiltIn }
+    /// Whether a session may have the response in a cache of its own.
+    var mayUseURLCache: Bool { Exchange.usesURLCache || !isBuiltIn }
+    /// Whether a body that is encoded and was cut may look complete, also if an app's transport has remade it.
+    var mayHideCutBodies: Bool { Exchange.hidesCutBodies && (isURLSession || !isBuiltIn && identity is Identity) }
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {

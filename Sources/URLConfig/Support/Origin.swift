@@ -66,24 +66,3 @@ extension Origin: CustomStringConvertible {
             + (port.map { ":\($0)" } ?? "")
     }
 }
-
-/// The URLs at another origin than their preset, for errors: a request does not know its preset, whose credentials may
-/// have been left out.
-enum LeftOutCredentials {
-    /// The origin of the last preset for each URL, of at most a hundred URLs.
-    private static let presets = Locked<[URL: Origin]>([:])
-
-    static func note(of preset: URL?, for url: URL) {
-        guard let preset, preset.host() != nil else { return }
-        presets.withLock { presets in
-            if presets.count >= 100 { presets = [:] }
-            presets[url] = Origin(preset)
-        }
-    }
-
-    /// The end of a sentence about a request without credentials; empty if its preset is not known to have had some.
-    static func words(for url: URL?) -> String {
-        guard let url, let preset = presets.withLock({ $0[url] }) else { return "" }
-        return "; the preset's may have been left out, because \(Origin(url)) is another origin than \(preset)"
-    }
-}
