@@ -5,7 +5,9 @@
 /// it, and limits its size. A response that it cannot read is left out. If it throws during a call, the response comes
 /// from the server, and is not stored. If it hangs, the call waits until its ``Foundation/URLSession/Config/deadline``.
 public protocol CacheStore: Sendable {
-    /// At least 16 random bytes, made once and kept as long as the responses: with other bytes, no response is found.
+    /// Returns at least 16 random bytes, which are the key of the digests in a ``CacheKey``.
+    ///
+    /// Make the bytes once, and keep them as long as the responses. With other bytes, no response is found again.
     func salt() async throws -> Data
 
     /// The complete responses under a key, at most one for each ``StoredResponse/Head/variant``, in any order.

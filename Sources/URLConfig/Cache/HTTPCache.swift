@@ -10,11 +10,12 @@
 /// new one. A stored response is given only to the user who requested it: to the same credentials and cookies, or to
 /// the same user of a ``TokenAuthenticator``.
 public struct HTTPCache: Sendable {
-    /// How long a stale response may be used instead of a failure of the server or the network, after it became stale.
+    /// How long after it became stale a response may be used in place of a failure of the server or the network.
     ///
-    /// `nil`, the default, lets only the server decide (`stale-if-error`, RFC 5861 §4). A response that must be
-    /// validated (`no-cache`, `must-revalidate`) is never used in this way. Set it in the preset: a response without a
-    /// lifetime and a validator is stored only if this is set.
+    /// A deadline that has passed is such a failure, too. With `nil`, the default, only the server decides
+    /// (`stale-if-error`, RFC 5861 §4). A response that must be validated (`no-cache`, `must-revalidate`) is never used
+    /// in this way. Set this in the preset: without it, a response that has neither a lifetime nor a validator is not
+    /// stored.
     public var staleIfError: Duration?
     /// The name of the user, used instead of the credentials and cookies of the requests; `nil`, the default, uses
     /// these.

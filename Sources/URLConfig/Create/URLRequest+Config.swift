@@ -72,8 +72,9 @@ extension URLRequest {
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
         /// ``host``, credentials of the preset are not sent, and a body of the preset is refused. What is set together
         /// with it is sent.
-        /// Anything but an HTTP URL, and one with a user name or password, is refused.
-        /// `nil` is refused, unless it takes back another URL: the request would go to ``host``.
+        ///
+        /// The request is refused if the URL is not `http` or `https`, or has a user name or a password. It is also
+        /// refused if `nil` is set, because it would go to ``host``. But `nil` may take back a URL that was set before.
         public var url: URL? {
             didSet {
                 // Outside of a closure, nothing is known to be set together with it.

@@ -11,11 +11,14 @@ extension URLRequest {
     /// // timeout            5.0 s                       closure, instead of preset
     /// ```
     ///
-    /// Secrets are hidden. Built-in values are left out, and those of the session, such as its time limit of a
-    /// minute. `none` is what was taken away. What a preset has from ``Config/default`` is from `default`. The header
-    /// fields and the body are those that are sent: each stage builds a request, and calls functions such as
-    /// ``Config/modify``. With `preset or later`, a later function may have replaced the first one, which cannot be
-    /// seen.
+    /// - Secrets are hidden.
+    /// - Built-in values are left out. So are values of the session, such as its time limit of a minute.
+    /// - The value `none` means that something has removed the value.
+    /// - If a preset has a value from ``Config/default``, its source is `default`.
+    /// - The header fields and the body are those of the finished request. For each source, such as the preset, a
+    ///   request is built to compare them. This calls functions such as ``Config/modify``.
+    /// - Functions cannot be compared. `preset or later` means that the preset has one, which a later source may have
+    ///   replaced.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.

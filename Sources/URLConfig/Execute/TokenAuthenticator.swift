@@ -70,12 +70,14 @@ public actor TokenAuthenticator: Authenticator {
     ///   - authorization: Writes the token, by default as a bearer token. The same token must give the same fields.
     ///   - load: Returns the first token, for example from the keychain. If it returns `nil`, the request is sent
     ///     without a token, and the next request calls `load` again. The request rethrows its errors.
-    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it,
-    ///     unless the task is cancelled, because the user has signed out. If it returns `nil`,
-    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`. Throw an error
-    ///     for a transient failure: the request rethrows it, unless its token is still valid. If it returns the same
-    ///     token, it is not called again for 10 s because of refusals. By default, `load` is called instead: a refused
-    ///     token that it returns again is not sent again, and one that was not refused is kept.
+    ///   - refresh: Returns a new token for one that was refused or expires soon. Store the new one where `load` finds
+    ///     it, but not if the task is cancelled: then the user has signed out. Throw an error for a transient failure:
+    ///     the request rethrows it, or uses its old token if that was not refused and has not expired.
+    ///     - If it returns `nil`, the user has to sign in again: a refused request calls
+    ///       ``Foundation/URLSession/Config/onUnauthorized``, and later requests call `load`.
+    ///     - If it returns the old token, refusals do not call it again for 10 s.
+    ///     - By default, `load` is called instead. If it returns the old token or `nil`, a refused token is not sent
+    ///       again, and a token that was not refused is kept.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },

@@ -131,11 +131,11 @@ extension URLSession {
         ///
         /// Another transport, such as a stub in a test, does not use ``taskDelegate`` or the session's delegate.
         public var transport = Transport.urlSession
-        /// Called with the progress of the call, one call after the other, on a queue of its own.
+        /// Receives reports of the progress of the call, one after the other, on a queue of its own.
         ///
-        /// Both directions are reported, and never less than before, unless an attempt has a shorter body. A slow
-        /// closure receives fewer reports. A call returns after the last report if the server has answered; after a
-        /// failure, one more report may come.
+        /// Each report has both directions. The numbers do not become smaller, unless an attempt has a shorter body. A
+        /// slow closure receives fewer reports. If the server has answered, the last report comes before the call
+        /// returns, or before the loop of `stream(for:)` ends. After a failure, one more report may come later.
         public var progress: (@Sendable (TransferProgress) -> Void)?
         /// Called with what happens in the call, one event after the other, on a queue of its own.
         ///

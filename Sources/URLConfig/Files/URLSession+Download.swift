@@ -28,11 +28,12 @@ extension URLSession {
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
-    /// - Throws: The errors of `response(for:)`; ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the
-    ///   target cannot be used or exists, and with code ``RequestError/Code/unacceptableStatus`` if the response is not
-    ///   a file; `URLError` with code `.cannotDecodeContentData` if the file is encoded, which was not requested;
-    ///   `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or `.cannotMoveFile`, whose
-    ///   underlying error is the `POSIXError`, for example of a full disk.
+    /// - Throws: The errors of `response(for:)`, and:
+    ///   - ``RequestError/Code/invalidRequest`` if the target cannot be used, or if it exists and must not be replaced,
+    ///   - ``RequestError/Code/unacceptableStatus`` if the response is not a file,
+    ///   - `URLError` with code `.cannotDecodeContentData` if the file is encoded, which was not requested,
+    ///   - `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or `.cannotMoveFile` if a
+    ///     file cannot be used. Its underlying error is the `POSIXError`, for example of a full disk.
     @discardableResult
     public nonisolated(nonsending) func download(
         for request: URLRequest, to target: URL, overwrites: Bool = false, config: Config? = nil,

@@ -43,14 +43,16 @@ public struct UploadSource: Sendable {
     /// try await URLSession.shared.upload(.sequence(film.chunks), for: copy)
     /// ```
     ///
-    /// They are sent once. A retry does not happen after they were read, and a redirect that needs them again is an
-    /// error (``RequestError/Code/refusedRedirect``). The next piece is asked for when there is room for it, so memory
-    /// is bounded. ``Transport/urlSession`` cannot wait for pieces: it writes them to a temporary file, and begins to
-    /// send after the last one. A sequence that gives nothing for as long as the request's
-    /// ``Foundation/URLRequest/Config/timeout`` ends the call (`URLError(.timedOut)`).
-    ///
-    /// An error of the sequence is the error of the call, and the server receives no complete request. The sequence
-    /// ends with the call. If the request has no `Content-Type`, `application/octet-stream` is sent.
+    /// - The pieces are sent once. After they were read, the request is not retried, and a redirect that needs them
+    ///   again is an error (``RequestError/Code/refusedRedirect``).
+    /// - The next piece is asked for when there is room for it, so memory is bounded.
+    /// - ``Transport/urlSession`` cannot wait for pieces. It writes them to a temporary file, and begins to send after
+    ///   the last one.
+    /// - If no piece arrives for as long as the request's ``Foundation/URLRequest/Config/timeout``, the call throws
+    ///   `URLError(.timedOut)`.
+    /// - If the sequence throws, the call throws its error, and the server receives no complete request.
+    /// - The sequence ends with the call.
+    /// - If the request has no `Content-Type`, `application/octet-stream` is sent.
     ///
     /// - Parameters:
     ///   - pieces: The pieces.

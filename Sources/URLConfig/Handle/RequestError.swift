@@ -182,7 +182,7 @@ public struct Attempt: Sendable, RedactedDescribable {
     public internal(set) var duration = Duration.zero
     /// What the cache did; `nil` if the call has none, or there was no response.
     public internal(set) var cacheStatus: CacheStatus?
-    /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
+    /// Why another attempt followed, or why none did, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
     public var reason: String? { note.map { $0.shown(redaction ?? URLSession.Config.default.redaction) } }
     var note: Note?
     /// Hides secrets in the reason and the description.

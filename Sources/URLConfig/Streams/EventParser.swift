@@ -13,9 +13,9 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The values of the `data` fields, with a line feed between them.
     public var data: String
-    /// The ID, from the `id` field; empty if the stream has not had one before the end of this event.
+    /// The ID, from the `id` field.
     ///
-    /// An event without `id` field has the ID of the event before it.
+    /// An event without this field has the ID of the event before it. The ID is empty if there was none.
     public var id: String
     /// `nil` if no call received it.
     @Uncompared var source: Source?

@@ -11,14 +11,15 @@ extension URLSession {
     /// cancelling its task ends the transfer.
     ///
     /// Each connection is a call like `stream(for:)`, which is authorized again. It sends `Accept: text/event-stream`
-    /// and `Cache-Control: no-store`, unless the request has its own, and the last ID as `Last-Event-ID`. An ID that
-    /// cannot be the value of a field, or is longer than 4 kB, is not sent; the events still have it. Only the origin
-    /// that sent the ID receives it, even after redirects; for `lastEventID`, this is the request's origin.
+    /// and `Cache-Control: no-store`, unless the request has its own. It sends the last ID as `Last-Event-ID`:
+    /// - Only the origin that the ID came from receives it. After a redirect to another origin, it is not sent there.
+    ///   The ID of the parameter `lastEventID` belongs to the request's origin.
+    /// - An ID that cannot be the value of a field, or is longer than 4 kB, is not sent. The events still have it.
     ///
     /// It connects again, even if the first connection fails, after:
-    /// - the end of the body; the beginning of an event is discarded,
-    /// - errors and statuses that ``RetryPolicy`` considers transient, such as a timeout, no network, or 503; also
-    ///   errors of the network that the authenticator throws,
+    /// - the end of the body, where an event that is not complete is discarded,
+    /// - errors and statuses that ``RetryPolicy`` considers transient, such as a timeout, no network, or 503,
+    /// - errors of the network that the authenticator throws,
     /// - the ``Config/deadline``.
     ///
     /// It waits for the server's `retry` time, by default 3 s and at least 0.1 s, or for a longer `Retry-After`. While

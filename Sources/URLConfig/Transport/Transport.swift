@@ -38,8 +38,9 @@ public struct Transport: Sendable {
     ///   change the method, which decides about retries. It should stop when the task is cancelled, and so should its
     ///   body: a loop over a stream without a time limit waits for it. The call rethrows its errors. Throw `URLError`
     ///   for network failures, because ``RetryPolicy`` recognizes it. The time limits are the request's `timeout` and
-    ///   the call's `deadline`; the session's own limits are ignored. Of an upload, and of a stream or a download that
-    ///   sends more than 1 MB, `timeout` limits only the body of the response: what is sent, only the transport knows.
+    ///   the call's `deadline`; the session's own limits are ignored. Only this function knows how far a body was sent.
+    ///   So for uploads, and for streams and downloads that send more than 1 MB, `timeout` limits only the body of the
+    ///   response.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         self.init(identity: Identity(), send)
     }
