@@ -18,8 +18,8 @@ public protocol CacheStore: Sendable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - key: The key of the response.
-    /// - Returns: The writer of the body, which is used by one task at a time. Until its end, the response is not
-    ///   found. `nil` if the response should not be stored.
+    /// - Returns: The writer of the body, which is used by one task at a time, or `nil` if the response should not be
+    ///   stored. The response must not be found before ``CacheWriter/finish()``.
     func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)?
 
     /// Replaces the head of a stored response; does nothing if the response has been removed or replaced meanwhile.
@@ -30,8 +30,9 @@ public protocol CacheStore: Sendable {
     ///   - key: The key of the response.
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) async throws
 
-    /// Removes responses, and those that are just being written: they must not be found after their
-    /// ``CacheWriter/finish()``.
+    /// Removes responses.
+    ///
+    /// Responses that are just being written belong to them: they must not be found after ``CacheWriter/finish()``.
     ///
     /// - Parameter responses: Which responses; `nil` for all.
     func remove(_ responses: CacheSelection?) async throws
@@ -84,9 +85,9 @@ public struct StoredResponse: Sendable {
     ///
     /// - Parameters:
     ///   - head: The head that the store was given.
-    ///   - id: Identifies the stored bytes for the store itself, which must be new for each body. By default empty.
-    ///   - body: Opens the body. If it throws, the response is requested from the server. The call throws an
-    ///     error while the body is read.
+    ///   - id: Identifies the stored bytes for the store itself. Each body needs a new one. By default empty.
+    ///   - body: Opens the body. If it throws, the response is requested from the server. If reading the body throws
+    ///     later, the call fails with that error.
     public init(head: Head, id: String = "", body: @escaping @Sendable () async throws -> ResponseBody) {
         (self.head, self.id, self.body) = (head, id, body)
     }

@@ -43,8 +43,8 @@ public struct HTTPCache: Sendable {
     /// - Parameters:
     ///   - megabytes: The most megabytes (10^6 bytes) of all responses; with zero or less, nothing is stored.
     ///   - folder: The folder, which is created if it does not exist; by default `URLConfig` in the user's folder for
-    ///     caches. Only this user can read it. If it cannot be used, nothing is stored. On iOS, use no folder of an app
-    ///     group: the system ends an app that is suspended while it holds the lock of a file there.
+    ///     caches. Only this user can read it. If it cannot be used, nothing is stored. On iOS, do not use a
+    ///     folder of an app group: the system ends an app that is suspended while it holds the lock of a file there.
     public static func disk(megabytes: Int, in folder: URL? = nil) -> Self {
         let manager = FileManager.default
         let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first ?? manager.temporaryDirectory

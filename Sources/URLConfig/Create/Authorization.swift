@@ -16,8 +16,8 @@ public struct Authorization: Sendable {
     /// Credentials that a function adds to the header fields when the request is built.
     ///
     /// From then on, the names of the fields that it sets are names of credentials, for the whole process. Fields with
-    /// these names are hidden in all that the library shows. A redirect to another origin leaves them out. This does not
-    /// concern fields about the content, the client, the host and the date. At most 1,000 names are remembered.
+    /// these names are hidden in all that the library shows. A redirect to another origin does not send them. This does
+    /// not concern fields about the content, the client, the host and the date. At most 1,000 names are kept.
     ///
     /// - Parameter apply: Sets the fields. Its errors become the underlying error of the
     ///   ``RequestError`` of ``Foundation/URLRequest/Config/request()``; a request keeps only their text.

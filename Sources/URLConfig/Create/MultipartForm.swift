@@ -43,7 +43,9 @@ public struct MultipartForm: Sendable {
         encoder = config?.effectiveEncoder
     }
 
-    /// Adds a text field in UTF-8, written as in a query; an array becomes several fields with one name, `nil` none.
+    /// Adds a text field in UTF-8, whose value is written as in a query.
+    ///
+    /// An array becomes several fields with one name. `nil` adds no field.
     public mutating func append(_ name: String, _ value: (some QueryValue)?) {
         guard let item = value?.item(name) else { return }
         let content = Content.encoded { try item.resolved($0.forText).flatMap(\.values).map { Data($0.utf8) } }

@@ -9,9 +9,11 @@ extension URLRequest {
     /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
-    /// These are refused (``RequestError/Code/invalidURL``): the segments `.` and `..`, even percent-encoded, an empty
-    /// value that leaves its segment empty, a value that is a collection other than text, such as an array, a number
-    /// that is not finite, and a date outside the years 1 to 9999.
+    /// These are refused (``RequestError/Code/invalidURL``):
+    /// - the segments `.` and `..`, even percent-encoded,
+    /// - an empty value, if it leaves its segment empty,
+    /// - a collection other than text, such as an array,
+    /// - a number that is not finite, and a date outside the years 1 to 9999.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {

@@ -105,8 +105,8 @@ extension URLRequest {
         }
         /// Credentials, which replace fields of the same name in ``headers``.
         ///
-        /// A field that is set for one request replaces the credentials of its preset. A ``TokenAuthenticator`` that
-        /// writes the same field ignores the request and refreshes no token for it.
+        /// A header field that is set for one request replaces the credentials of its preset. If a
+        /// ``TokenAuthenticator`` writes the same field, it adds no token to such a request and refreshes none for it.
         public var authorization: Authorization? {
             didSet {
                 changes?.authorization = true
@@ -132,9 +132,10 @@ extension URLRequest {
         public var timeout: Duration?
         /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
-        /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
+        /// Changes the finished request, such as its `allowsCellularAccess`.
         ///
-        /// If ``url`` leads to another origin, the preset's function cannot change the URL, the body and credentials.
+        /// A function that is set here replaces the function of the preset. If ``url`` leads to another origin, the
+        /// preset's function cannot change the URL, the body and the credentials.
         public var modify: (@Sendable (inout URLRequest) -> Void)? {
             didSet { changes?.modify = true }
         }

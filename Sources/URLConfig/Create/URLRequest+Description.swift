@@ -37,8 +37,9 @@ extension URLRequest {
     ///
     /// A body stream is left out. For a body that is not JSON, a form or plain text, the size and the type are shown.
     ///
-    /// - Parameter redaction: What is hidden, besides the names that the default redaction and the preset of the host
-    ///   add. With ``Redaction/none``, the command sends the same as the request; a binary body is piped from `printf`.
+    /// - Parameter redaction: What is hidden. The names that the default redaction and the preset of the host add are
+    ///   added to it. With ``Redaction/none``, nothing is hidden, and the command sends the same as the request. Then a
+    ///   binary body is piped from `printf`.
     public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
         let redaction = redaction.including(URLSession.Config.default.redaction).including(hostRedaction).knowing(self)

@@ -71,8 +71,10 @@ public struct CallEvent: Sendable {
 
     /// An error, without what it contains.
     public struct Failure: Sendable, RedactedDescribable {
-        /// The kind of the error, one of few: a code of ``RequestError``, such as `deadlineExceeded`, or of `URLError`,
-        /// such as `timedOut`, or the name of the error's type.
+        /// The kind of the error, of which there are few.
+        ///
+        /// It is the code of a ``RequestError``, such as `deadlineExceeded`, the code of a `URLError`, such as
+        /// `timedOut`, or else the name of the error's type.
         public var name: String { error.name }
         let error: any Error
         let redaction: Redaction
@@ -165,8 +167,8 @@ extension CallEvent {
     public var route: String? { call.routes.route(of: request, after: call.request) }
     /// The connection of the attempt, for events of a response; `nil` if nothing is known.
     ///
-    /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
-    /// ``Transport/urlSession`` on Linux never.
+    /// On Apple platforms, it is known when the body has ended. With ``Transport/asyncHTTPClient``, it is known with
+    /// the head. With ``Transport/urlSession`` on Linux, it is never known.
     public var connection: Connection? {
         switch happening {
         case .head, .firstByte, .body, .bodyFailed, .attempted, .unfinished: attempted.arrival?.values.connection()

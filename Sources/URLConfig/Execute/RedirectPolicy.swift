@@ -2,9 +2,10 @@
 ///
 /// After 303, and after 301 or 302 for `POST`, the next request is a `GET` without a body. Otherwise the method and the
 /// body stay the same (RFC 9110 §15.4). Credentials, the fields of traces such as `traceparent` and `baggage`, and
-/// `Last-Event-ID` are not sent to another origin (scheme, host and port). A redirect to a URL that is not `http` or
-/// `https` or that contains a user name, and the twenty-first redirect of a call, throw
-/// ``RequestError/Code/refusedRedirect``.
+/// `Last-Event-ID` are not sent to another origin (scheme, host and port).
+///
+/// A redirect throws ``RequestError/Code/refusedRedirect`` if its URL is not `http` or `https`, if its URL contains a
+/// user name, or if it is the twenty-first redirect of the call.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
@@ -30,8 +31,9 @@ extension RedirectPolicy {
     /// Calls a function for each redirect.
     ///
     /// - Parameter decide: Receives the redirect and the next request, which has no credentials if the origin changes.
-    ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors. While an upload
-    ///   keeps its body, `httpBodyStream` is an empty stream: `nil` removes the body, and `httpBody` replaces it.
+    ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors. If an upload
+    ///   keeps its body, the next request has an empty `httpBodyStream` in its place. Set that to `nil` to remove the
+    ///   body, or set `httpBody` to replace it.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(isCustom: true, decide: decide)
     }

@@ -15,7 +15,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     /// The maximum `Retry-After` to wait for, by default 60 s.
     ///
     /// A response with a longer one, or one that exceeds the rest of the deadline, is returned without a retry.
-    /// `events(for:)` connects again after this time, even if the server's `retry` time is longer.
+    /// `events(for:)` connects again in any case. There, this time replaces a longer `Retry-After` or `retry` time.
     public var longestRetryAfter = Duration.seconds(60)
     /// The statuses of responses that are considered transient.
     public var statuses: Set<HTTPResponse.Status> = [408, 429, 500, 502, 503, 504]

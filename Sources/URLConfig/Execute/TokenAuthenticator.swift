@@ -60,8 +60,8 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - hosts: The hosts that receive the token, such as `api.example.com`, or `localhost:8080` for one port only.
-    ///     Over `http`, only this computer (`localhost`, `127.0.0.1`, `::1`) receives it, and a host that is written
-    ///     with `http://`. An invalid host, such as `*.example.com`, is logged as an error and ignored.
+    ///     Over `http`, the token is sent only to this computer (`localhost`, `127.0.0.1`, `::1`) and to hosts that are
+    ///     written with `http://`. An invalid host, such as `*.example.com`, is logged as an error and ignored.
     ///   - leeway: The time before its expiry when a token is refreshed, by default 30 s. A token is never refreshed
     ///     in the first half of its lifetime.
     ///   - renewalLimit: The time that requests wait for `load` or `refresh`, by default 30 s. Then they throw
@@ -97,10 +97,13 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Replaces the token, for example after the user signed in or, with `nil`, signed out.
     ///
-    /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
-    ///   have no token until another one is set, `load` is not called, and the task of a running `load` or `refresh` is
-    ///   cancelled, unless it calls this function. For another user, set `nil` first: then no request of the first user
-    ///   is sent again with the token of the second one.
+    /// With `nil`, requests have no token until another one is set, and `load` is not called. The task of a running
+    /// `load` or `refresh` is cancelled, unless it calls this function itself.
+    ///
+    /// Set `nil` before you set the token of another user. Then no request of the first user is sent again with the
+    /// token of the second one.
+    ///
+    /// - Parameter token: The token of all later requests, including those that wait for a refresh.
     public func setToken(_ token: Token?) async {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         let login = state.login

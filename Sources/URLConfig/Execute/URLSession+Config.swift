@@ -61,8 +61,8 @@ extension URLSession {
         ///
         /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
         /// does not return. With zero or less, nothing is sent. For `stream(for:)` it also limits the body, and for
-        /// `events(for:)` only the time until the head of each response. A stale response of the ``cache`` is looked
-        /// for during one more second, and a ``fallback`` has at least one second.
+        /// `events(for:)` only the time until the head of each response. When it has passed, one more second is for
+        /// a stale response of the ``cache``, and at least one for a ``fallback``.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
@@ -140,23 +140,22 @@ extension URLSession {
         /// Called with what happens in the call, one event after the other, on a queue of its own.
         ///
         /// Events are passed on within about 10 ms: the call does not wait for the closure, and may have ended before.
-        /// The events of a call are in order. Further events are dropped if 65,536 wait, or bodies with 64 MB.
+        /// The events of a call are in order. If 65,536 events wait, or their bodies have 64 MB, new ones are dropped.
         public var events: (@Sendable (CallEvent) -> Void)? {
             get { eventSink?.receive }
             set { eventSink = newValue.map(EventSink.init) }
         }
         private(set) var eventSink: EventSink?
-        /// The template of the request's path, such as `/users/{id}`, which names the request in traces and metrics; by
-        /// default the first of ``routes`` that fits.
+        /// The template of the request's path, such as `/users/{id}`, which names the request in traces and metrics.
         ///
-        /// It must not contain a value of this request. What follows a `?` is ignored. After a redirect to another
-        /// path, only ``routes`` are used.
+        /// By default, it is the first of ``routes`` that fits. It must not contain a value of this request. What
+        /// follows a `?` is ignored. After a redirect to another path, only ``routes`` are used.
         public var route: String?
-        /// Templates of paths, such as `/v2/users/{id}`, of which the first that fits names a request in traces and
-        /// metrics.
+        /// Templates of paths, such as `/v2/users/{id}`, which name requests in traces and metrics.
         ///
-        /// They are compared with the whole path, segment by segment. A segment is text or a name in braces; `*` at the
-        /// end stands for any segments. A template that is invalid is logged as an error and ignored.
+        /// The first one that fits names a request. Each one is compared with the whole path, segment by segment. A
+        /// segment is text or a name in braces. A `*` at the end stands for any segments. An invalid template is logged
+        /// as an error and ignored.
         public var routes: [String] = [] {
             didSet { templates = routes.compactMap { PathTemplate(route: $0) } }
         }
@@ -168,9 +167,9 @@ extension URLSession {
 
         /// A copy of ``default`` as it is now.
         ///
-        /// A preset that is a `static let` makes the copy when it is first used. Change the default before that. Only
-        /// the logger, `logBody`, the redaction and the decoder, unless they are set here, are taken from the default
-        /// when a call begins.
+        /// A preset that is a `static let` makes the copy when it is first used. Change the default before that. Four
+        /// settings, unless they are set here, are taken from the default later, when a call begins: the logger,
+        /// `logBody`, the redaction and the decoder.
         public init() {
             self = Self.default
             (customLogger, customRedaction, customDecoder, customLogBody) = (nil, nil, nil, nil)

@@ -1,8 +1,8 @@
 extension URLSession.Config {
-    /// A table that says who has set each value for a call, which is not made; see `URLRequest.explain`.
+    /// A table that says who has set each value for a call.
     ///
-    /// The sources are `default`, the preset (such as `host api.example.com`, or the parameter `config:`), `closure`,
-    /// and `test` for the stubs of a test.
+    /// The call is not made. `URLRequest.explain` shows such a table. The sources are `default`, the preset (such as
+    /// `host api.example.com`, or the parameter `config:`), `closure`, and `test` for the stubs of a test.
     ///
     /// - Parameters:
     ///   - request: The request.

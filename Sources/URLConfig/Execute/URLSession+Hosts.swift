@@ -23,8 +23,8 @@ extension URLSession.Config {
     /// come back to it.
     ///
     /// - Parameter host: A host such as `api.example.com`, `localhost:8080` for one port only, or
-    ///   `https://api.example.com` for one scheme. The most specific match is used. If a more specific preset exists,
-    ///   setting one logs a notice. An invalid host is logged as an error and ignored.
+    ///   `https://api.example.com` for one scheme. The most specific match is used. If there already is a more specific
+    ///   preset, setting this one logs a notice. An invalid host is logged as an error and ignored.
     public static subscript(host host: String) -> Self? {
         get {
             guard let pattern = pattern(host) else { return nil }

@@ -16,7 +16,8 @@ extension URLSession {
     /// 5. After a transient failure (``Config/retry``), the request goes back to step 1 after a delay.
     /// 6. The ``Config/validators`` check the response. It is logged and returned.
     ///
-    /// If a step fails or the ``Config/deadline`` passes, the error is logged and ``Config/fallback`` is called.
+    /// If the server or the network fails or the ``Config/deadline`` passes, a stale response of the ``Config/cache``
+    /// may be returned. Otherwise, if a step fails, the error is logged and ``Config/fallback`` is called.
     /// ``DataResponse/attempts`` and ``RequestError/attempts`` list the requests that were sent.
     ///
     /// - Parameters:

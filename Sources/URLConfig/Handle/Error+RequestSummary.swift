@@ -10,9 +10,9 @@ extension Error {
     /// }
     /// ```
     ///
-    /// It has the request, the status of the response, what has happened, the number of attempts if there were several,
-    /// and why there was no other. It works for every error. `print` of a `URLError` shows all that Foundation knows
-    /// about it instead, without the method.
+    /// The line has the request, the status of the response, and what has happened. It also has the number of attempts
+    /// if there were several, and the reason why no other followed. This works for every error. `print` of a `URLError`
+    /// shows what Foundation knows about it instead.
     ///
     /// - Parameter request: The request, for errors that do not know it, such as errors of validators and
     ///   `CancellationError`; by default `nil`. Its secrets are hidden as the preset of its host says: the call's own

@@ -58,11 +58,11 @@ extension AsyncSequence where Self: Sendable, Element == ServerSentEvent {
     ///
     /// - Parameters:
     ///   - type: The type of a model.
-    ///   - end: The data of the event that is the end, such as `[DONE]`: nothing is read after it. By default, all
-    ///     events are models.
+    ///   - end: The data of the last event, such as `[DONE]`. That event is no model, and nothing is read after it. By
+    ///     default, all events are models.
     /// - Returns: The models. The loop throws the errors of the events and of ``ServerSentEvent/decode(_:)``, and
-    ///   ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the events end without the one that is the
-    ///   end.
+    ///   ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the events end before an event whose data
+    ///   is `end`.
     public func values<Value: Decodable & Sendable>(
         of type: Value.Type, until end: String? = nil
     ) -> EventValues<Self, Value> {

@@ -103,9 +103,9 @@ public struct StreamResponse: Sendable {
     /// Blank lines are ignored. Values are decoded with the decoder of the call.
     ///
     /// - Parameter type: The type of a value.
-    /// - Returns: The values. Reading throws the errors of ``lines``, and ``RequestError`` with code
-    ///   ``RequestError/Code/decoding``, the number of the line, and the line as its content; also for a line that is
-    ///   not UTF-8.
+    /// - Returns: The values. Reading throws the errors of ``lines``. A line that cannot be decoded, or is not UTF-8,
+    ///   throws ``RequestError`` with code ``RequestError/Code/decoding``, the number of the line, and the line as the
+    ///   content.
     public func values<Value: Decodable & Sendable>(of type: Value.Type) -> Elements<Value> {
         Elements(body: body, parser: Values(head: head))
     }

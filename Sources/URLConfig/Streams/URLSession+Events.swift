@@ -46,10 +46,11 @@ extension URLSession {
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for these events.
-    /// - Returns: The events. The loop throws ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` for a
-    ///   status other than 200, ``RequestError/Code/unacceptableContentType``,
-    ///   ``RequestError/Code/responseTooLarge`` for an event of more than 16 MB, or another of the errors of
-    ///   `stream(for:)`; `CancellationError` if the task is cancelled.
+    /// - Returns: The events. The loop throws the errors of `stream(for:)` that are not transient, such as
+    ///   `CancellationError` if the task is cancelled, and:
+    ///   - ``RequestError/Code/unacceptableStatus`` for a status other than 200 and 204 that is not transient,
+    ///   - ``RequestError/Code/unacceptableContentType`` if the content is not `text/event-stream`,
+    ///   - ``RequestError/Code/responseTooLarge`` for an event of more than 16 MB.
     public func events(
         for request: URLRequest, config: Config? = nil, lastEventID: String? = nil, fileID: String = #fileID,
         line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }

@@ -38,10 +38,10 @@ extension URLSession {
     ///     caller's actor. Its request is sent as it is. For another origin, no credentials of the session or of an
     ///     authenticator are added. If a server gave the URL, set it as ``Foundation/URLRequest/Config/url``, which
     ///     leaves out the credentials of a preset for another origin.
-    /// - Returns: The pages. Their loop throws the errors of `response(for:)` and of `next`, and ``RequestError``: with
-    ///   code ``RequestError/Code/unacceptableStatus`` if a status is not 2xx, and with code
-    ///   ``RequestError/Code/invalidResponse`` if the target of the link may not be requested, or if the request for
-    ///   the next page was sent before.
+    /// - Returns: The pages. Their loop throws the errors of `response(for:)` and of `next`, and:
+    ///   - ``RequestError/Code/unacceptableStatus`` if a status is not 2xx,
+    ///   - ``RequestError/Code/invalidResponse`` if the target of the link may not be requested, or if the request for
+    ///     the next page was sent before.
     public func pages(
         for request: URLRequest, config: Config? = nil, fileID: String = #fileID, line: UInt = #line,
         _ configure: (inout Config) -> Void = { _ in },

@@ -21,10 +21,12 @@ extension URLSession.Config {
 
         /// The conventions of OpenTelemetry for HTTP clients.
         ///
-        /// Each request that is sent, such as a retry, has a
-        /// [span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span), whose parent is the
-        /// current span of the caller, and a value of the histogram
-        /// [`http.client.request.duration`](https://opentelemetry.io/docs/specs/semconv/http/http-metrics/#metric-httpclientrequestduration).
+        /// Each request that is sent, even a retry, has:
+        /// - a [span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span), whose parent is
+        ///   the current span of the caller,
+        /// - a value of the histogram
+        ///   [`http.client.request.duration`](https://opentelemetry.io/docs/specs/semconv/http/http-metrics/#metric-httpclientrequestduration).
+        ///
         /// Both end with the body of the response, or with the head if the caller reads the body in pieces. The fields
         /// of the trace, such as `traceparent`, replace the request's own. They stay with the origin of the request.
         /// Secrets in URLs and errors are hidden as ``Foundation/URLSession/Config/redaction`` says.

@@ -181,7 +181,7 @@ extension Transport {
         /// A stream.
         ///
         /// A subclass of `InputStream` must override everything that Foundation asks of it, such as `open()`,
-        /// `streamStatus` and `property(forKey:)`. Otherwise the process ends on Apple platforms.
+        /// `streamStatus` and `property(forKey:)`. Otherwise the process crashes on Apple platforms.
         ///
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
