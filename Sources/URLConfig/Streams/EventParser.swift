@@ -15,7 +15,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var data: String
     /// The ID, from the `id` field.
     ///
-    /// An event without this field has the ID of the event before it. The ID is empty if there was none.
+    /// An event without this field has the last ID before it, even if that came over an earlier connection of
+    /// `events(for:)`. The ID is empty if there was none.
     public var id: String
     /// `nil` if no call received it.
     @Uncompared var source: Source?
