@@ -42,7 +42,7 @@ extension Call {
 
 extension URLSession {
     /// Whether the session's configuration adds an `Authorization`.
-    fileprivate var addsAuthorization: Bool {
+    var addsAuthorization: Bool {
         (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
             ($0 as? String)?.lowercased() == "authorization"
         }

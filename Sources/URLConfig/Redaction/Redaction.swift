@@ -157,7 +157,8 @@ public struct Redaction: Sendable, Hashable {
 
     /// The secrecy of an item of a query or a form: a code is exchanged for a token (RFC 6749 §4.1.3).
     func secrecy(ofItem name: String) -> Secrecy {
-        max(secrecy(of: name), !names.isEmpty && name.isOne(of: ["key", "code"]) ? .text : .nothing)
+        let isKey = name.utf8.count <= 4 && ["key", "code"].contains(name.lowercased())
+        return max(secrecy(of: name), isKey && !names.isEmpty ? .text : .nothing)
     }
 
     /// Words that do not change what a name stands for.

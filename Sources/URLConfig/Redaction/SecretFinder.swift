@@ -168,6 +168,8 @@ extension SecretFinder {
                 index = userinfo(index + 3, range)
             case UInt8(ascii: "-") where isAt("-----BEGIN ", index):
                 index = block(index + 11, range, isForm)
+            case UInt8(ascii: "%") where isAt("%3A%2F%2F", index) || isAt("%3a%2f%2f", index):
+                index = embedded(index, range)
             case UInt8(ascii: "%") where UInt8(hexDigits: bytes[(index + 1)..<range.upperBound].prefix(2)) != nil:
                 // The digits of an escape are no letters of a word.
                 index += 3
@@ -190,11 +192,10 @@ extension SecretFinder {
         let before = bytes[max(range.lowerBound, mark - 64)..<mark]
         let name = before.suffix(from: before.lastIndex { !$0.isNameByte }.map { $0 + 1 } ?? before.startIndex)
         if name.isEmpty { return mark + 1 }
-        var secrecy = secrecy(of: name.withoutPercents)
+        let plain = name.withoutPercents
+        var secrecy = secrecy(of: plain)
         let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
-        if isItem, name.elements(in: ["key", "code"]) {
-            secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
-        }
+        if isItem, 3...4 ~= plain.count { secrecy = redaction.secrecy(ofItem: String(decoding: plain, as: UTF8.self)) }
         // In a URL, an apostrophe is a quote only in parentheses, as in OData: `/Users(ID='7')`.
         let hasQuotes = !isURL || name.startIndex > range.lowerBound && "(,".utf8.contains(bytes[name.startIndex - 1])
         let isQuoted = !isForm && (isAt("\"", mark + 1) || hasQuotes && isAt("'", mark + 1))
@@ -233,6 +234,13 @@ extension SecretFinder {
         findInside(content, Array(text)) {
             $0.percentEncoded(.unreserved).replacing("%2A%2A%2A", with: Redaction.mask)
         }
+    }
+
+    /// Searches a URL that is a segment of another one, from its `://`, and returns where the search continues.
+    private mutating func embedded(_ start: Int, _ range: Range<Int>) -> Int {
+        let end = end(from: start, in: range, to: "/?#& \t\r\n\"'<>")
+        findInItem(start..<end, bytes[start..<end].withoutPercents)
+        return end
     }
 
     /// Hides `user:password` in `https://user:password@host`.

@@ -198,7 +198,10 @@ import Testing
             "https://h/odata/ConfirmEmail(token='***',user='ada')?$select=Name&$top=5"
         ),
         ("https://h/Sessions(sessionId='abc')/items?page=2", "https://h/Sessions(sessionId='***')/items?page=2"),
-        ("/?a=%25252520x", "/?a=%25252520x"),
+        ("/?a=%25252520x", "/?a=%25252520x"), ("/?Key=s3cret&CODE=s3cret&k%65y=s3cret", "/?Key=***&CODE=***&k%65y=***"),
+        ("/r/https%3A%2F%2Fh%2F%3Ftoken%3Ds3cret/a", "/r/https%3A%2F%2Fh%2F%3Ftoken%3D***/a"),
+        ("/?https%3a%2f%2fu%3apw%40h%2f", "/?https%3A%2F%2F***%40h%2F"),
+        ("/r/https%3A%2F%2Fh%2Fa?b=1", "/r/https%3A%2F%2Fh%2Fa?b=1"),
         ("/items;v=%5B1%5D?password=correct%20horse", "/items;v=%5B1%5D?password=***"),
         ("/?q=%20%7B%22password%22:%22hun?t=er%22%7D", "/?q=%20%7B%22password%22%3A%22***%22%7D"),
         ("/login?next=/cb?q=token%253Dabc123", "/login?next=/cb?q=token%253D***"),
