@@ -21,12 +21,25 @@ import URLConfigTesting
     }
 
     @Test func `after silence, the rest is requested`() async throws {
+        let clock = TestClock()
         try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
-            let request = server.request("a.zip") { $0.timeout = .seconds(10) }
-            let response = try await server.download(request, to: folder, attempts: 50)
+            let folder = folder
+            // It is long, because Foundation's clock also runs.
+            let request = server.request("a.zip") { $0.timeout = .seconds(300) }
+            let call = Task { try await server.download(request, to: folder, attempts: 2) { $0.clock = clock } }
+            try await waitUntil { folder.size(folder.part) == 500_000 }
+            // Time is silence only while the call waits for bytes, so three steps may be too few. The delay before the
+            // next attempt is zero. At most one step falls into that attempt.
+            try await waitUntil {
+                clock.move(by: .seconds(100))
+                return clock.asked.contains { $0 <= .zero }
+            }
+            let response = try await call.valueInTime
             #expect(folder.has(Self.version.content))
             #expect(response.head.status == .partialContent)
+            #expect(response.head.attempts.count == 2)
             #expect((response.head.attempts[0].error as? URLError)?.code == .timedOut)
+            #expect(server.hasRanges(from: nil, 500_000))
         }
     }
 

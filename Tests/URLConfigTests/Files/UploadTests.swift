@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -123,17 +124,21 @@ import Testing
     }
 
     @Test func `a server that reads nothing is left after the request's timeout`() async throws {
-        let end = DispatchSemaphore(value: 0)
+        let (end, clock) = (DispatchSemaphore(value: 0), TestClock())
         try await FaultServer.serving(.init { _ in end.wait() }) { server in
             defer { end.signal() }
-            let request = server.request {
-                $0.method = .put
-                $0.timeout = .seconds(2)
-            }
+            // It is long, because Foundation's clock also runs.
+            let limit = Duration.seconds(300)
+            let request = server.request { ($0.method, $0.timeout) = (.put, limit) }
             let large = Data(count: 50_000_000)
-            await expectError(.timedOut) {
-                try await server.session.upload(.data(large), for: request, config: .silent)
+            let call = Task {
+                try await server.session.upload(.data(large), for: request, config: .silent) { $0.clock = clock }
             }
+            try await waitUntil { server.connections > 0 }
+            let mover = clock.moving()
+            defer { mover.cancel() }
+            let error = await expectError(.timedOut) { try await call.valueInTime }
+            #expect(error?.localizedDescription.contains(limit.shown) == true)
         }
     }
 
