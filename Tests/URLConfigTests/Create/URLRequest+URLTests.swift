@@ -220,6 +220,19 @@ import URLConfigTesting
         #expect(try keyed.request().allHTTPHeaderFields?.isEmpty != false)
     }
 
+    @Test func `credentials that are set together with the URL are sent without a preset, too`() throws {
+        let absolute = try #require(URL(string: "https://api.example.com/a?x=1"))
+        let token = "abc"
+        let request = URLRequest.with {
+            $0.url = absolute
+            $0.authorization = .bearer(token)
+        }
+        #expect(request.urlText == "https://api.example.com/a?x=1")
+        #expect(request.field("Authorization") == "Bearer abc")
+        let other = URLRequest.with { ($0.authorization, $0.url) = (.bearer(token), absolute) }
+        #expect(other.field("Authorization") == "Bearer abc")
+    }
+
     @Test func `query items that are set together with the URL are added to it`() throws {
         func text(_ url: String, _ configure: (inout URLRequest.Config) -> Void) -> String {
             URLRequest.with(Self.api) {
