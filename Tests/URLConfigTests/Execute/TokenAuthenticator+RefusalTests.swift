@@ -145,6 +145,21 @@ struct TokenAuthenticatorRefusalTests {
         #expect(error?.reason == "the server refused the credentials")
     }
 
+    @Test func `without an authenticator, a refusal names the origins if a preset's credentials were left out`()
+        async throws
+    {
+        let preset = stubs.config.with { $0.authorization = .bearer("t0k3n") }
+        let request = URLRequest.with(preset) { $0.url = URL(string: "https://refusing.test:8443/1") }
+        let error = await expectError(.unauthorized) {
+            try await stubs.response(for: request) { $0.onUnauthorized = { _ in } }
+        }
+        let words =
+            "; the preset's may have been left out, because "
+            + "https://refusing.test:8443 is another origin than https://api.test:443"
+        #expect(error?.reason == "the request has no Authorization, and the call has no authenticator" + words)
+        #expect(HTTPStubs.fields("Authorization") == [nil])
+    }
+
     @Test(
         .stubs {
             $0.get("/token", .json(#"{"token":"new"}"#)).field(.authorization, nil)
