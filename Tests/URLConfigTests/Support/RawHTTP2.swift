@@ -8,6 +8,10 @@ import NIOCore
 struct RawHTTP2: TestServer {
     let host: String
     let session = URLSession(configuration: .ofTests)
+    private let open: Locked<Int>
+
+    /// The number of connections that are open.
+    var connections: Int { open.withLock(\.self) }
 
     static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
         let count = UInt32(payload.count)
@@ -35,20 +39,27 @@ struct RawHTTP2: TestServer {
         _ settings: [UInt8] = settings, _ answer: @escaping @Sendable (UInt32) -> [UInt8],
         _ body: (RawHTTP2) async throws -> Void
     ) async throws {
+        let open = Locked(0)
         try await TLSListener.serving(
-            ["h2"], handler: { Frames(settings, answer) }, { host in try await body(RawHTTP2(host: host)) })
+            ["h2"], handler: { Frames(settings, open, answer) },
+            { host in try await body(RawHTTP2(host: host, open: open)) })
     }
 
     private final class Frames: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private let settings: [UInt8]
+        private let open: Locked<Int>
         private let answer: @Sendable (UInt32) -> [UInt8]
         private var bytes: [UInt8] = []
         private var isBegun = false
 
-        init(_ settings: [UInt8], _ answer: @escaping @Sendable (UInt32) -> [UInt8]) {
-            (self.settings, self.answer) = (settings, answer)
+        init(_ settings: [UInt8], _ open: Locked<Int>, _ answer: @escaping @Sendable (UInt32) -> [UInt8]) {
+            (self.settings, self.open, self.answer) = (settings, open, answer)
         }
+
+        func handlerAdded(context: ChannelHandlerContext) { open.withLock { $0 += 1 } }
+
+        func handlerRemoved(context: ChannelHandlerContext) { open.withLock { $0 -= 1 } }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             bytes += Array(buffer: unwrapInboundIn(data))

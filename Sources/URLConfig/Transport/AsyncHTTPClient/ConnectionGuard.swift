@@ -36,8 +36,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isOver = false
     /// Whether the connection has failed or is being closed: then its end is not the end of a body without a length.
     private var isBroken = false
-    /// Whether the request was written completely.
-    private var isSent = false
+    /// Whether a head was passed on, and whether a request was written completely.
+    private var (isOpened, isSent) = (false, false)
+    /// Whether the status is 300 or more: then AsyncHTTPClient forgets a body that it still sends.
+    private var isRefused = false
 
     private init(isStream: Bool) {
         self.isStream = isStream
@@ -74,16 +76,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             requests += 1
-            (isReceiving, isSent) = (false, false)
+            (isReceiving, isSent, isRefused) = (false, false, false)
             delivery = Delivery.begin(head.headers.first(name: Delivery.field), isReused: requests > 1)
             // Its call has given it up.
-            guard delivery != nil else { return closeUnsent(context) }
+            guard delivery != nil else { return close(context) }
             head.headers.remove(name: Delivery.field)
             if isStream, let error = HeadLimit.refusal(of: head, on: context.channel) {
                 // Nothing was sent, so the connection and its other streams stay.
                 delivery.take()?.end(.failure(error))
-                return closeUnsent(context)
+                return close(context)
             }
+            isOpened = true
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
             let (count, written) = (bytes.readableBytes, promise ?? context.eventLoop.makePromise())
@@ -116,7 +119,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             context.fireErrorCaught(HTTPParserError.invalidStatus)
             close(context)
         case .head(let head) where head.status.code >= 200 || head.status == .switchingProtocols:
-            isReceiving = true
+            (isReceiving, isRefused) = (true, head.status.code >= 300)
             delivery.receive(head)
             // A client of the caller may decompress the body and follow redirects.
             if delivery.client.isOwn, head.status != .switchingProtocols { return context.fireChannelRead(data) }
@@ -154,6 +157,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         passParts()
         if let end = end.take() { finish(context, end) }
+        giveBack(context)
         context.fireChannelInactive()
     }
 
@@ -167,17 +171,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
         passParts()
         let complete = isReceiving && !isBroken ? delivery : nil
         (delivery, isReceiving) = (nil, false)
-        if isOver {
-            // AsyncHTTPClient must not give a connection that is being closed to the next call.
+        // AsyncHTTPClient must not give a connection that is being closed to the next call. Of a response before the
+        // end of its request, it would forget the body that it sends, or crash (HTTP/2). An error ends all of it.
+        if isOver || !isSent && (isStream || isRefused || complete?.isCut == true) {
             complete?.end()
             return context.fireErrorCaught(ChannelError.eof)
         }
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
         complete?.end()
-        // After a success, AsyncHTTPClient keeps a connection whose response is complete before its request, and it
-        // does not reset such a stream.
-        if !isSent, isStream || complete?.isCut == true { context.close(promise: nil) }
     }
 
     /// Closes the connection: nobody asked for the bytes that were read.
@@ -186,12 +188,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Closes a connection, or a stream of which nothing was sent.
-    private func closeUnsent(_ context: ChannelHandlerContext) {
-        close(context)
-        guard isStream, let connection = context.channel.parent else { return }
-        // SwiftNIO tells only of the end of streams whose head was sent. AsyncHTTPClient would count this one for ever,
-        // and wait for the end of another one when it has counted as many as the server allows.
+    /// Gives back a stream of which nothing was sent.
+    ///
+    /// SwiftNIO tells only of the end of streams whose head was sent. AsyncHTTPClient would count this one for ever, and
+    /// wait for the end of another one when it has counted as many as the server allows.
+    private func giveBack(_ context: ChannelHandlerContext) {
+        guard isStream, !isOpened, let connection = context.channel.parent else { return }
         connection.eventLoop.execute {
             let http2 = try? connection.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
             http2?.fireUserInboundEventTriggered(

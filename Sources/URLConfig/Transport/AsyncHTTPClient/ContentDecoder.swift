@@ -25,8 +25,6 @@ final class ContentDecoder {
     private var isOpen = false
     /// Whether the data is between its header and its end.
     private var isInside = false
-    /// Whether there may be more output without input.
-    private var isFull = false
 
     /// - Throws: ``Failure`` for a coding that cannot be decoded, and for more than one.
     init(_ codings: [String]) throws(Failure) {
@@ -55,20 +53,18 @@ final class ContentDecoder {
 
     /// The next decoded bytes; `nil` if more of the body is needed.
     func next() throws(Failure) -> Data? {
-        while !input.isEmpty || isFull {
+        while true {
             if !isInside, try !begin() { return nil }
             let (written, result) = inflateOnce()
-            isFull = written == Self.mostAtOnce && result == Z_OK
             switch result {
             case Z_OK: break
             // There is nothing to do without more input.
-            case Z_BUF_ERROR where input.isEmpty: break
+            case Z_BUF_ERROR where input.isEmpty: return nil
             case Z_STREAM_END: isInside = false
             default: throw Failure(description: "the body is not valid \(coding)")
             }
             if written > 0 { return Data(bytes: output, count: written) }
         }
-        return nil
     }
 
     /// - Throws: ``Failure`` if the body ends too early.

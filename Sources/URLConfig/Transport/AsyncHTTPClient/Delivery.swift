@@ -283,7 +283,8 @@ extension Error {
         case let error as NIOConnectionError:
             !error.connectionErrors.isEmpty && error.connectionErrors.allSatisfy(\.error.isFromEstablishing)
         case let error as IOError: codes.contains(error.errnoCode)
-        case let error as HTTPClientError: error == .remoteConnectionClosed
+        // The connection was given up by its server when the request reached it.
+        case let error as HTTPClientError: [.remoteConnectionClosed, .cancelled].contains(error)
         case NIOSSLError.handshakeFailed(let failure): "\(failure)".contains("EOF during handshake")
         // The connection was closed in the pool, or while it was established.
         case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel, ChannelError.eof: true

@@ -21,8 +21,9 @@ extension Error {
             return RequestError(
                 .invalidRequest, reason: "the HTTPClient has been shut down; use a running one", underlyingError: self)
         }
-        guard let code = urlErrorCode else { return self }
-        let description = missingDescriptors ?? (self as? NIOConnectionError)?.reason ?? "\(self)"
+        let missing = missingDescriptors
+        guard let code = missing == nil ? urlErrorCode : .cannotConnectToHost else { return self }
+        let description = missing ?? (self as? NIOConnectionError)?.reason ?? "\(self)"
         return URLError(code, description, url: url, cause: self)
     }
 
@@ -42,7 +43,6 @@ extension Error {
 
     private var urlErrorCode: URLError.Code? {
         switch self as any Error {
-        case _ where missingDescriptors != nil: .cannotConnectToHost
         case let error as HTTPClientError: error.matchingCode
         case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost
         case let error as IOError: error.matchingCode

@@ -26,6 +26,7 @@ final class GoAwayGuard: ChannelOutboundHandler {
             try pipeline.addHandler(GoAwayGuard(), position: .before(http2))
             let multiplexer = try pipeline.context(handlerType: HTTP2StreamMultiplexer.self).handler
             try pipeline.addHandler(HeadLimit(), position: .before(multiplexer))
+            try pipeline.addHandler(UnusedGuard(), position: .before(multiplexer))
         }
     }
 
@@ -68,6 +69,28 @@ final class GoAwayGuard: ChannelOutboundHandler {
         guard isOver else { return }
         let channel = context.channel
         context.eventLoop.execute { channel.close(promise: nil) }
+    }
+}
+
+/// Closes a connection of HTTP/2 without streams when the server takes no more.
+///
+/// AsyncHTTPClient closes it at the end of its last stream only, and would keep one that has none for ever.
+private final class UnusedGuard: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias InboundOut = HTTP2Frame
+
+    /// The number of streams.
+    private var count = 0
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is NIOHTTP2StreamCreatedEvent { count += 1 }
+        if event is StreamClosedEvent { count -= 1 }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.fireChannelRead(data)
+        if case .goAway = unwrapInboundIn(data).payload, count == 0 { context.close(promise: nil) }
     }
 }
 

@@ -67,10 +67,15 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
             stop = { [received = pieces.received] in received.cancel() }
             let pieces = try SentPieces(pieces, length: length)
             self.length = pieces.length
+            // What remains of the last piece: a long one is written in parts, which are signs of life.
+            let rest = Locked(Data())
             read = { use in
                 Task {
                     do {
-                        use(.success(try await pieces.next().map { ByteBuffer(data: $0) }))
+                        var piece = rest.withLock(\.self)
+                        if piece.isEmpty { piece = try await pieces.next() ?? Data() }
+                        rest.set(\.self, piece.dropFirst(Self.pieceSize))
+                        use(.success(piece.isEmpty ? nil : ByteBuffer(data: piece.prefix(Self.pieceSize))))
                     } catch {
                         use(.failure(SourceFailure(error: error)))
                     }

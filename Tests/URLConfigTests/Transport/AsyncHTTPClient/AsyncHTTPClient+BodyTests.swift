@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test func `a long piece of a sequence is sent in parts`() async throws {
+        let data = Data.sample(1_000_000)
+        let pieces = AsyncThrowingStream<Data, any Error> { continuation in
+            continuation.yield(data)
+            continuation.finish()
+        }
+        let body = try UploadBody(.sequence(ResponseBody(pieces), length: nil), nil)
+        var sent = Data()
+        while let part = try await body.next() {
+            #expect(part.readableBytes <= UploadBody.pieceSize)
+            sent += part.readableBytesView
+        }
+        #expect(sent == data)
+    }
+
     @Test func `a refusal that comes while a short body is sent is the response`() async throws {
         let directory = TemporaryDirectory()
         let file = try directory.file("a", Data(count: 1_000))

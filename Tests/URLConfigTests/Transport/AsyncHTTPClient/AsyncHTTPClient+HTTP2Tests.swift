@@ -1,5 +1,7 @@
 #if AsyncHTTPClient
 
+import AsyncHTTPClient
+import NIOPosix
 import Testing
 
 @testable import URLConfig
@@ -158,6 +160,76 @@ import Testing
             try await server.response(for: request, config: config)
         }
     }
+
+    @Test func `calls that are cancelled before they are sent give their streams back`() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // Two streams at once.
+        try await RawHTTP2.serving(RawHTTP2.frame(4, 0, 0, [0, 3, 0, 0, 0, 2])) { stream in
+            RawHTTP2.headers(stream, [":status": "200"], end: true)
+        } _: { server in
+            try await HTTPClient.lending(on: group) {
+                $0.tlsConfiguration = try TestCertificate.localhost.forClient()
+            } _: { client in
+                let config = URLSession.Config.onServer(client)
+                let request = server.request { $0.timeout = .seconds(10) }
+                try await server.response(for: request, config: config)
+                for _ in 0..<20 {
+                    // The connection's thread waits, so nothing is sent.
+                    let gate = DispatchSemaphore(value: 0)
+                    group.next().execute { gate.wait() }
+                    let call = Task { try await server.response(for: request, config: config) }
+                    try await waitUntil { Delivery.waiting(for: request.url) == 1 }
+                    await call.expectCancelled()
+                    gate.signal()
+                }
+                let response = try await server.response(for: request, config: config)
+                #expect(response.isSuccess)
+            }
+        }
+        try await group.shutdownGracefully()
+    }
+
+    @Test func `a connection that its server ends after each response stays no longer, and no request is lost`()
+        async throws
+    {
+        let heads = Locked(0)
+        try await RawHTTP2.trusted { stream in
+            heads.withLock { $0 += 1 }
+            let last = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stream >> UInt32($0)) }
+            return RawHTTP2.headers(stream, [":status": "200"], end: true)
+                + RawHTTP2.frame(7, 0, 0, last + [0, 0, 0, 0])
+        } _: { server, config in
+            let request = server.request {
+                $0.method = .post
+                $0.timeout = .seconds(300)
+            }
+            for _ in 0..<40 {
+                let response = try await server.response(for: request, config: config)
+                #expect(response.isSuccess)
+            }
+            #expect(heads.withLock(\.self) == 40)
+            try await waitUntil { server.connections == 0 }
+        }
+    }
+
+    #if compiler(>=6.3) && os(Linux)
+    @Test(arguments: [true, false])
+    func `a response that ends before the body of its request was sent is the response`(isRefused: Bool) async {
+        await #expect(processExitsWith: .success) { [isRefused] in
+            ChildProcess.endIfStuck()
+            try await RawHTTP2.trusted { stream in
+                RawHTTP2.headers(stream, isRefused ? [":status": "413"] : [":status": "200"], end: true)
+            } _: { server, config in
+                let request = server.request { $0.method = .put }
+                for _ in 0..<5 {
+                    let response = try await server.session.upload(
+                        .data(Data(count: 1_000_000)), for: request, config: config)
+                    #expect(response.status == (isRefused ? .contentTooLarge : .ok))
+                }
+            }
+        }
+    }
+    #endif
 
     /// A letter needs 5 bits, and a tilde 13 (RFC 7541 appendix B).
     @Test(arguments: [

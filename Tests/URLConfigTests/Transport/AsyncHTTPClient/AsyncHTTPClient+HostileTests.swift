@@ -162,33 +162,62 @@ import Testing
         }
     }
 
-    @Test func `an upload that waits for room leaves nothing behind when its connection breaks off`() async throws {
+    /// Uploads an endless stream; returns whether that is still in memory.
+    private static func upload(
+        to server: some TestServer, by transport: Transport = .asyncHTTPClient,
+        _ check: (Result<DataResponse, any Error>) -> Void
+    ) async -> @Sendable () -> Bool {
         final class Token: Sendable {}
-        final class Kept: Sendable {
-            private let state: Locked<Weak>
-            struct Weak: Sendable { weak var token: Token? }
-            var isGone: Bool { state.withLock { $0.token == nil } }
-            init(_ token: Token) { state = Locked(Weak(token: token)) }
+        struct Weak: Sendable { weak var token: Token? }
+        let token = Token()
+        let kept = Locked(Weak(token: token))
+        let body = Transport.Body.stream(length: nil) {
+            EndlessStream { room in withExtendedLifetime(token) { room } }
         }
+        check(
+            await Result(of: { try await server.response(for: put(server), config: .sending(body, by: transport)) }))
+        return { kept.withLock { $0.token != nil } }
+    }
+
+    @Test func `an upload that waits for room leaves nothing behind when its connection breaks off`() async throws {
         let fault = FaultServer.Fault { connection in
             _ = try connection.received()
             // Meanwhile the upload fills all buffers, and then waits.
             try connection.pause(.milliseconds(500))
         }
         try await FaultServer.serving(fault) { server in
-            func upload() async -> Kept {
-                let token = Token()
-                let body = Transport.Body.stream(length: nil) {
-                    EndlessStream { room in withExtendedLifetime(token) { room } }
+            let isKept = await Self.upload(to: server) { result in #expect(throws: URLError.self) { try result.get() } }
+            try await waitUntil { !isKept() }
+        }
+    }
+
+    @Test(arguments: [200, 307, 401, 413, 500])
+    func `an upload that is refused before it was read leaves nothing behind`(status: Int) async throws {
+        let fault = FaultServer.Fault { connection in
+            _ = try connection.received()
+            try connection.send("HTTP/1.1 \(status) Early\r\nContent-Length: 2\r\n\r\n{}")
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            for _ in 0..<3 {
+                let isKept = await Self.upload(to: server) { result in
+                    #expect((try? result.get().status.code) == status, "\(result)")
                 }
-                let result = await Result(of: {
-                    try await server.response(for: Self.put(server), config: .sending(body))
-                })
-                #expect(throws: URLError.self) { try result.get() }
-                return Kept(token)
+                try await waitUntil { !isKept() }
             }
-            let kept = await upload()
-            try await waitUntil { kept.isGone }
+        }
+    }
+
+    @Test func `over HTTP 2, an upload that is refused before it was read leaves nothing behind`() async throws {
+        try await RawHTTP2.trusted { stream in
+            RawHTTP2.headers(stream, [":status": "413"], end: true)
+        } _: { server, config in
+            for _ in 0..<3 {
+                let isKept = await Self.upload(to: server, by: config.transport) { result in
+                    #expect((try? result.get().status) == .contentTooLarge, "\(result)")
+                }
+                try await waitUntil { !isKept() }
+            }
         }
     }
 
