@@ -164,7 +164,7 @@ extension Archive {
         _ exchange: Exchange, _ all: Redaction, _ name: String, _ files: inout [String: Data]
     ) throws(StubMistake) -> [String: Any] {
         let request = exchange.request
-        let redactions = exchange.redactions + (exchange.redactions.isEmpty ? [] : [all])
+        let redactions = exchange.redactions.flatMap { [$0, all] }
         let url = redactions.reduce(request.url.absoluteString) { $1.url($0) }
         let method = request.method.rawValue
         let sent = fields(request.headerFields, method, redactions)

@@ -215,16 +215,13 @@ extension HTTPStubs.Response {
             let whole = Data(pieces.joined())
             pieces = stride(from: 0, to: whole.count, by: chunk).map { whole[$0..<min($0 + chunk, whole.count)] }
         }
-        let next = Locked(0)
+        let rest = Locked(pieces.enumerated().makeIterator())
         return ResponseBody(
-            AsyncThrowingStream { [pieces, interval, end] in
-                let index = next.withLock { next in
-                    next += 1
-                    return next - 1
+            AsyncThrowingStream { [interval, end] in
+                if let (index, piece) = rest.withLock({ $0.next() }) {
+                    if index > 0, interval > .zero { try await Self.wait(for: interval, request) }
+                    return piece
                 }
-                let isPiece = index < pieces.count
-                if isPiece, index > 0, interval > .zero { try await Self.wait(for: interval, request) }
-                if isPiece { return pieces[index] }
                 if end == .complete { return nil }
                 if end == .stalls { try await Self.wait(for: nil, request) }
                 throw URLError(.networkConnectionLost)

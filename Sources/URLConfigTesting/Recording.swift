@@ -76,12 +76,6 @@ final class Recording: Sendable {
     /// Whether requests that the file does not have are sent to their servers.
     var records: Bool { mode != .replay }
 
-    /// Sends a request to its server, and records it.
-    func recorder(_ request: HTTPStubs.Request) -> StubResponder {
-        state.set(\.isUsed, true)
-        return { sending, original, _ in try await self.response(to: sending, request, insteadOf: original) }
-    }
-
     /// The next response to a request from the file.
     func claim(_ request: HTTPStubs.Request) -> Result<StubResponder, StubMistake> {
         let names = request.redaction.knowing(secretsOf: [])
@@ -131,10 +125,11 @@ final class Recording: Sendable {
         return ", but:" + all.prefix(most).map(\.text).joined() + rest
     }
 
-    /// Sends the request to the server, and keeps the response as the caller reads it.
+    /// Sends the request to its server, and keeps the response as the caller reads it.
     func response(
         to sending: Transport.Request, _ request: HTTPStubs.Request, insteadOf original: Transport
     ) async throws -> Transport.Response {
+        state.set(\.isUsed, true)
         var response = try await HTTPStubs.network { try await original.send(sending) }
         let exchange = Exchange(
             request: request, status: response.status, headerFields: response.headerFields, isStream: sending.isStream)

@@ -38,14 +38,11 @@ final class StubScope: Sendable {
     }
 
     /// The clock of the innermost scope that has one.
-    var clock: TestClock? { sequence(first: self, next: \.parent).lazy.compactMap(\.routes.clock).first }
+    var clock: TestClock? { scopes.lazy.compactMap(\.routes.clock).first }
     var requests: [HTTPStubs.Request] { state.withLock { $0.requests } }
     /// This scope and those around it, from the innermost one.
     private var scopes: [StubScope] { Array(sequence(first: self, next: \.parent)) }
-    /// The recordings that send requests to their servers.
-    private var recordings: [Recording] {
-        scopes.flatMap(\.routes.all).compactMap(\.recording).filter(\.records)
-    }
+    private var allRoutes: [HTTPStubs.Route] { scopes.flatMap(\.routes.all) }
     var routes: HTTPStubs.Routes {
         get { state.withLock { $0.routes } }
         set { state.set(\.routes, newValue) }
@@ -90,8 +87,7 @@ final class StubScope: Sendable {
     private func enter(_ config: inout URLSession.Config, _ call: Place) {
         if config.clock is ContinuousClock || config.clock is SuspendingClock {
             // A real server takes real time.
-            let isReal = scopes.contains { $0.routes.all.contains(where: \.asksServers) }
-            let other = isReal ? config.clock : TestClock.immediate(after: latest)
+            let other = allRoutes.contains(where: \.asksServers) ? config.clock : TestClock.immediate(after: latest)
             config.clock = clock?.used(by: call.description) ?? other
         }
         let (original, count) = (config.transport, Locked(0))
@@ -133,8 +129,8 @@ final class StubScope: Sendable {
             }
         }
         // No route has it, so it is recorded.
-        if let recording = recordings.first {
-            let response = try await recording.recorder(request)(sending, original, routes.encoder)
+        if let recording = allRoutes.compactMap(\.recording).first(where: \.records) {
+            let response = try await recording.response(to: sending, request, insteadOf: original)
             sending.storeCookies(of: response)
             return response
         }
