@@ -42,6 +42,14 @@ final class Recording: Sendable {
         var recorded: [Exchange] = []
         /// Whether it has sent a response, or a request to a server.
         var isUsed = false
+
+        /// The key of the first exchange that is not used up and whose secrets may hide what a request has.
+        func next(in index: [ExchangeKey: [Int]], fitting keys: [ExchangeKey]) -> ExchangeKey? {
+            let unused = index.compactMap { key, numbers in
+                numbers.dropFirst(played[key, default: 0]).first.map { (number: $0, key: key) }
+            }
+            return unused.sorted { $0.number < $1.number }.first { next in keys.contains { $0.fits(next.key) } }?.key
+        }
     }
 
     /// Tests that run at the same time may have one file.
@@ -85,11 +93,11 @@ final class Recording: Sendable {
             ?? Dictionary(grouping: exchanges.indices) { exchanges[$0].key(names) }
         // The second fits a file that a browser has written: its secrets are hidden here by their value.
         let keys = [ExchangeKey(recorded: request, names), ExchangeKey(request, names)]
-        let key = keys.first { index[$0] != nil } ?? keys[0]
-        let number = state.withLock { state in
+        let (key, number) = state.withLock { state in
             state.indices[names] = index
+            let key = keys.first { index[$0] != nil } ?? state.next(in: index, fitting: keys) ?? keys[0]
             defer { state.played[key, default: 0] += 1 }
-            return state.played[key, default: 0]
+            return (key, state.played[key, default: 0])
         }
         let found = index[key] ?? []
         if number < found.count {
@@ -195,6 +203,29 @@ struct ExchangeKey: Hashable {
         self.init(
             method: request.method.rawValue, url: request.url.absoluteString, body: request.body, request.contentType,
             redaction)
+    }
+
+    /// Whether it is the key of a recorded exchange but for its secrets.
+    ///
+    /// What is secret in another exchange is also `***` in this one, and the request does not know it.
+    func fits(_ recorded: Self) -> Bool {
+        method == recorded.method && Self.fits(Array(url.utf8), Array(recorded.url.utf8), within: "/?&")
+            && Self.fits(body, recorded.body, within: "&\"")
+    }
+
+    /// - Parameter delimiters: They are not in what is hidden, so that no other segment, item or member is.
+    private static func fits(_ text: [UInt8], _ recorded: [UInt8], within delimiters: String) -> Bool {
+        func mayBeSecret(_ part: ArraySlice<UInt8>) -> Bool { !part.contains { delimiters.utf8.contains($0) } }
+        var parts = recorded.split(separator: Array("***".utf8), omittingEmptySubsequences: false)[...]
+        let first = parts.removeFirst()
+        guard text.starts(with: first) else { return false }
+        var rest = text.dropFirst(first.count)
+        guard let last = parts.popLast() else { return rest.isEmpty }
+        for part in parts {
+            guard let found = rest.firstRange(of: part), mayBeSecret(rest[..<found.lowerBound]) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return rest.reversed().starts(with: last.reversed()) && mayBeSecret(rest.dropLast(last.count))
     }
 
     /// A URL without its fragment and the default port, with items sorted by name.

@@ -206,6 +206,29 @@ struct RecordingSecretsTests {
         try await folder.run { try await calls { $0.transport = .urlSession } }
     }
 
+    @Test func `what is hidden only because another response has it is still played`() async throws {
+        let folder = try ReplayFolder()
+        let server = server { request in
+            let path = request.urlRequest.url?.lastPathComponent ?? ""
+            let text = path == "sessions" ? #"{"session_id": "keynote-2024a1"}"# : #"{"path": "\#(path.count)"}"#
+            return .init(headerFields: [.contentType: "application/json"], body: .init(Data(text.utf8)))
+        }
+        func calls(_ configure: (inout URLSession.Config) -> Void) async throws {
+            try await send("/sessions", configure)
+            for path in ["/sessions/keynote-2024a1", "/sessions/keynote-2024a1/talks?of=keynote-2024a1&a=1"] {
+                let text = try await send(path, configure).text()
+                #expect(text.contains("\(path.contains("talks") ? 5 : 14)"))
+            }
+            for body in [RequestBody.json(["id": "keynote-2024a1", "a": "1"]), .form(["id": "keynote-2024a1"])] {
+                try await send("/words", request: { ($0.method, $0.body) = (.post, body) }, configure)
+            }
+        }
+        try await folder.run(.recordAll) { try await calls(server) }
+        #expect(folder.text.contains("/sessions/***/talks?of=***&a=1"))
+        #expect(!folder.text.contains("keynote"))
+        try await folder.run { try await calls { $0.transport = .urlSession } }
+    }
+
     @Test(arguments: [
         ("gr4nted-51b0c8d7aa; Path=/", "***; Path=/"), ("sid=\u{301}gr4nted; Path=/a=b", "sid=***; Path=/a=b"),
         ("sid=gr4nted", "sid=***"), ("gr4nted", "***"), ("sid=gr4nted=gr4nted; \u{301}", "sid=***; \u{301}"),

@@ -32,6 +32,27 @@ struct ReplayTests {
         try await folder.run { try await send(sent) }
     }
 
+    @Test(arguments: [
+        ("/s/***", "/s/abc", true), ("/s/***/***?of=***", "/s/a/b?of=c", true), ("/s/a***c", "/s/abc", true),
+        ("/s/***", "/s/a/b", false), ("/s/***", "/s/a?b=1", false), ("/q?a=***", "/q?a=1&b=2", false),
+        ("/s/a***b", "/s/ac", false), ("/s/ab***b", "/s/ab", false), ("/s/abc", "/s/***", false),
+    ])
+    func `a secret of a recording is one segment or one value of a URL`(
+        _ recorded: String, _ sent: String, _ isPlayed: Bool
+    ) async throws {
+        let request = #"{"method": "GET", "url": "https://api.example.com/v2\#(recorded)"}"#
+        let folder = try ReplayFolder(
+            #"{"log": {"entries": [{"request": \#(request), "response": {"status": 200}}]}}"#)
+        let (text, _) = try await issue {
+            try await folder.run {
+                if isPlayed { try await send(sent) }
+                _ = await #expect(throws: RequestError.self) { try await send(sent) }
+                if !isPlayed { try await send(recorded) }
+            }
+        }
+        #expect(text.contains("has no exchange with this method, URL and body"))
+    }
+
     @Test(
         arguments: [
             (.png, Data([0xFF, 1]), Data([0xFF, 2])), ("text/plain", Data([0x61, 0xE9]), Data([0x61, 0xE8])),
