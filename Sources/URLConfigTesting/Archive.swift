@@ -139,7 +139,7 @@ extension Archive {
         var entries = log["entries"] as? [[String: Any]] ?? []
         var files: [String: Data] = [:]
         let all = Redaction.standard.knowing(
-            secretsOf: exchanges.map(\.request.withBody), received: exchanges.flatMap(\.received))
+            secretsOf: exchanges.map { ($0.request.withBody, $0.request.redaction) }, received: exchanges.flatMap(\.received))
         let used = Set(entries.flatMap(bodyFiles))
         var number = entries.count
         for exchange in exchanges {

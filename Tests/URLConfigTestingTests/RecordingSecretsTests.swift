@@ -206,6 +206,28 @@ struct RecordingSecretsTests {
         try await folder.run { try await calls { $0.transport = .urlSession } }
     }
 
+    @Test func `what is secret in one call, by its own names or in its URL, is hidden in the others`() async throws {
+        let (tenant, word) = ("t3nant-k3y-99x", "correcthorse")
+        let server = server { _ in
+            .init(headerFields: [.contentType: "text/plain"], body: .init(Data("\(word) of \(tenant)".utf8)))
+        }
+        let folder = try ReplayFolder()
+        func calls(_ configure: (inout URLSession.Config) -> Void) async throws {
+            try await send("/a", configure)
+            try await send(
+                "/b", request: { $0.headers["X-Tenant-Key"] = tenant },
+                {
+                    configure(&$0)
+                    $0.redaction = .standard.adding("X-Tenant-Key")
+                })
+            for path in ["/c?r=\(tenant)", "/d?password=\(word)", "/e/\(word)"] { try await send(path, configure) }
+        }
+        try await folder.run(.recordAll) { try await calls(server) }
+        #expect(folder.text.contains("/c?r=***") && folder.text.contains("/e/***"))
+        #expect(!folder.text.contains(tenant) && !folder.text.contains(word))
+        try await folder.run { try await calls { $0.transport = .urlSession } }
+    }
+
     @Test func `what is hidden only because another response has it is still played`() async throws {
         let folder = try ReplayFolder()
         let server = server { request in

@@ -113,11 +113,17 @@ extension Transport.Body {
 extension Redaction {
     /// A copy that hides the secrets of several requests.
     ///
-    /// - Parameter received: Values that servers gave; they are hidden if they look like credentials.
-    package func knowing(secretsOf requests: [URLRequest], received: [[UInt8]] = []) -> Self {
+    /// - Parameters:
+    ///   - requests: Each with the redaction of its call, whose names are also secret.
+    ///   - received: Values that servers gave; they are hidden if they look like credentials.
+    package func knowing(secretsOf requests: [(URLRequest, Redaction)], received: [[UInt8]] = []) -> Self {
         let known = KnownSecrets()
-        for request in requests { known.add(request) }
+        // First, because their number is limited, and those of the requests would count.
         known.add(received: received, self)
+        for (request, redaction) in requests {
+            // The first URL of each call was not chosen by a server.
+            for names in [redaction, self] { known.add(KnownSecrets(request, after: redaction.known).values(names)) }
+        }
         return knowing(known)
     }
 

@@ -42,6 +42,9 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state.withLock { state in for value in values { state.add(opaque: value) } }
     }
 
+    /// Adds the secrets of another call.
+    func add(_ secrets: SecretValues) { state.withLock { $0.secrets.formUnion(secrets) } }
+
     /// The secrets of all requests that were added.
     func values(_ redaction: Redaction) -> SecretValues {
         // The lock is not held: the cookie storage may be a class of the app.
@@ -138,6 +141,11 @@ struct SecretValues: Sendable {
         let json = Array(text.escapedForJSON.utf8)
         // By bytes: to find characters takes quadratic time for combining marks.
         spellings.formUnion(escaped.map { Array($0.utf8) } + [json, json.replacing("/".utf8, with: "\\/".utf8)])
+    }
+
+    mutating func formUnion(_ other: Self) {
+        values.formUnion(other.values)
+        spellings.formUnion(other.spellings)
     }
 
     func contains(_ value: [UInt8]) -> Bool { spellings.contains(value) }
