@@ -139,7 +139,8 @@ extension Archive {
         var entries = log["entries"] as? [[String: Any]] ?? []
         var files: [String: Data] = [:]
         let all = Redaction.standard.knowing(
-            secretsOf: exchanges.map { ($0.request.withBody, $0.request.redaction) }, received: exchanges.flatMap(\.received))
+            secretsOf: exchanges.map { ($0.request.withBody, $0.request.redaction) },
+            received: exchanges.flatMap(\.received))
         let used = Set(entries.flatMap(bodyFiles))
         var number = entries.count
         for exchange in exchanges {
@@ -155,7 +156,6 @@ extension Archive {
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try JSONSerialization.data(withJSONObject: root, options: options)
         let folder = file.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, data) in files { try data.write(to: folder.appending(path: name), options: .atomic) }
         try (data + "\n".utf8).write(to: file, options: .atomic)
     }

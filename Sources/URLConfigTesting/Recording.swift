@@ -14,6 +14,8 @@ extension HTTPStubs {
         case recordMissing
         /// Sends all requests that no other route has to the real servers, and replaces the file; other tests of the
         /// run add to it.
+        ///
+        /// All tests that have the file must run in one process: each process replaces it.
         case recordAll
 
         static let variable = "URLCONFIG_REPLAY"
@@ -166,6 +168,12 @@ final class Recording: Sendable {
         guard !recorded.isEmpty else { return nil }
         do {
             try Self.disk.sync {
+                let folder = file.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                // `swift test --parallel` runs tests of XCTest in several processes.
+                let lock = open(folder.path, O_RDONLY | O_CLOEXEC)
+                while flock(lock, LOCK_EX) != 0, errno == EINTR {}
+                defer { close(lock) }
                 // Another test may have written it since this one has read it.
                 let isNew = mode == .recordAll && !Self.replaced.withLock { $0.contains(file) }
                 let exists = FileManager.default.fileExists(atPath: file.path)

@@ -135,6 +135,29 @@ struct RecordingTests {
         try await folder.run { for number in 0..<20 { try await send("/n/\(number)", offline) } }
     }
 
+    @Test func `what another process writes at the same time is kept`() async throws {
+        let (folder, isOver) = (try ReplayFolder(), DispatchSemaphore(value: 0))
+        try await folder.run(.recordMissing) { try await send("/first", counting) }
+        let (isLocked, har) = (OneShot<Void>(), folder.har)
+        Thread {
+            let lock = open(har.deletingLastPathComponent().path, O_RDONLY)
+            flock(lock, LOCK_EX)
+            let text = try? String(contentsOf: har, encoding: .utf8)
+            isLocked.resolve(.success(()))
+            isOver.wait()
+            // Time for a mistake: without the lock, the test writes now, and then this replaces its file.
+            Thread.sleep(forTimeInterval: 0.2)
+            try? text?.replacing("/v2/first", with: "/v2/other").write(to: har, atomically: true, encoding: .utf8)
+            close(lock)
+        }.start()
+        try await isLocked.value()
+        try await folder.run(.recordMissing) {
+            try await send("/second", counting)
+            isOver.signal()
+        }
+        try await folder.run { for path in ["/other", "/second"] { try await send(path, offline) } }
+    }
+
     @Test func `a recording is the same each time, and keeps what it does not know`() async throws {
         let folder = try ReplayFolder()
         let dated = server { _ in
