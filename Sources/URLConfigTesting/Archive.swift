@@ -47,9 +47,9 @@ struct Archive: Sendable {
         guard let root = try? JSONSerialization.jsonObject(with: self.data) else {
             throw StubMistake("\(name) is not JSON, or it was cut")
         }
-        guard let log = (root as? [String: Any])?["log"] as? [String: Any],
-            let entries = log["entries"] as? [[String: Any]], !entries.isEmpty
-        else { throw StubMistake("\(name) has no log.entries, so it is no HAR file") }
+        guard let entries = Self.entries(of: root), !entries.isEmpty else {
+            throw StubMistake("\(name) has no log.entries, so it is no HAR file")
+        }
         var exchanges: [Played] = []
         for (index, entry) in entries.enumerated() {
             do throws(StubMistake) {
@@ -59,6 +59,10 @@ struct Archive: Sendable {
             }
         }
         self.exchanges = exchanges
+    }
+
+    private static func entries(of root: Any?) -> [[String: Any]]? {
+        ((root as? [String: Any])?["log"] as? [String: Any])?["entries"] as? [[String: Any]]
     }
 
     /// - Returns: `nil` for a request without a response, such as one that was cancelled.
@@ -142,12 +146,13 @@ extension Archive {
             secretsOf: exchanges.map { ($0.request.withBody, $0.request.redaction) },
             received: exchanges.flatMap(\.received))
         let used = Set(entries.flatMap(bodyFiles))
+        let base = file.deletingPathExtension().lastPathComponent
         var number = entries.count
         for exchange in exchanges {
             var name: String
             repeat {
                 number += 1
-                name = "\(file.deletingPathExtension().lastPathComponent)-\(number)"
+                name = "\(base)-\(number)"
             } while !used.isDisjoint(with: ["\(name)-request", "\(name)-response"])
             entries.append(try entry(exchange, all, name, &files))
         }
@@ -156,8 +161,14 @@ extension Archive {
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try JSONSerialization.data(withJSONObject: root, options: options)
         let folder = file.deletingLastPathComponent()
+        let former = (try? Data(contentsOf: file)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
         for (name, data) in files { try data.write(to: folder.appending(path: name), options: .atomic) }
         try (data + "\n".utf8).write(to: file, options: .atomic)
+        let unused = Set((Self.entries(of: former) ?? []).flatMap(bodyFiles)).subtracting(entries.flatMap(bodyFiles))
+        // A file with another name was not written here, and may be in use elsewhere.
+        for name in unused where name.hasPrefix("\(base)-") && !name.contains("/") {
+            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        }
     }
 
     private static func entry(

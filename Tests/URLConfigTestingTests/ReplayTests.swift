@@ -116,6 +116,19 @@ struct ReplayTests {
         }
     }
 
+    @Test func `a new recording leaves no bodies of the old one, and no file that it has not written`() async throws {
+        let folder = try ReplayFolder()
+        let server = server { .init(body: .init(Data(count: $0.urlRequest.url?.path() == "/v2/small" ? 1 : 2 << 20))) }
+        try await folder.run(.recordMissing) { for path in ["/a", "/b", "/c"] { try await send(path, server) } }
+        let replays = folder.har.deletingLastPathComponent()
+        let (first, mine) = ("api-1-response", "mine")
+        try FileManager.default.moveItem(at: replays.appending(path: first), to: replays.appending(path: mine))
+        try Data(folder.text.replacing(first, with: mine).utf8).write(to: folder.har)
+        try await folder.run(.recordAll) { for path in ["/a", "/small"] { try await send(path, server) } }
+        let names = try FileManager.default.contentsOfDirectory(atPath: replays.path).sorted()
+        #expect(names == [first, "api.har", mine])
+    }
+
     @Test func `a stream that its reader has left breaks off where it was left`() async throws {
         let folder = try ReplayFolder()
         let lines = server { _ in
