@@ -286,6 +286,23 @@ struct Exchange: Sendable {
     }
 }
 
+extension HTTPFields {
+    /// The fields of a response that has just come, with its lifetime in place of the end of it (RFC 9111 §5.3).
+    ///
+    /// A replay is on another day. An end that is no date stays: such a response is stale on every day.
+    var withLifetime: Self {
+        guard self[.cacheControl]?.lowercased().contains("max-age") != true,
+            let end = self[.expires].flatMap({ Date(strictHTTPDate: $0) })
+        else { return self }
+        let start = self[.date].flatMap { Date(strictHTTPDate: $0) } ?? Date()
+        var fields = self
+        fields[.expires] = nil
+        let seconds = Swift.max(0, Int64(end.timeIntervalSince(start)))
+        fields.append(HTTPField(name: .cacheControl, value: "max-age=\(seconds)"))
+        return fields
+    }
+}
+
 extension HTTPStubs.Request {
     /// The request with its body, in which secrets may be.
     fileprivate var withBody: URLRequest {

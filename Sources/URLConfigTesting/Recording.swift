@@ -142,7 +142,8 @@ final class Recording: Sendable {
         state.set(\.isUsed, true)
         var response = try await HTTPStubs.network { try await original.send(sending) }
         let exchange = Exchange(
-            request: request, status: response.status, headerFields: response.headerFields, isStream: sending.isStream)
+            request: request, status: response.status, headerFields: response.headerFields.withLifetime,
+            isStream: sending.isStream)
         state.withLock { $0.recorded.append(exchange) }
         let pieces = response.body.makeAsyncIterator()
         response.body = ResponseBody(

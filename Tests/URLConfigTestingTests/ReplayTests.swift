@@ -164,6 +164,38 @@ struct ReplayTests {
         }
     }
 
+    private static let (day, hourLater) = ("Thu, 02 Jan 2020 03:04:05 GMT", "Thu, 02 Jan 2020 04:04:05 GMT")
+
+    @Test(
+        arguments: [
+            ([.date: day, .expires: hourLater], "max-age=3600", nil),
+            ([.date: day, .expires: hourLater, .cacheControl: "public"], "public, max-age=3600", nil),
+            ([.date: hourLater, .expires: day], "max-age=0", nil), ([.expires: hourLater], "max-age=0", nil),
+            ([.date: day, .expires: hourLater, .cacheControl: "Max-Age=60"], "Max-Age=60", hourLater),
+            ([.date: day, .expires: hourLater, .cacheControl: "s-maxage=60"], "s-maxage=60, max-age=3600", nil),
+            ([.date: day, .expires: "0"], nil, "0"), ([.date: day], nil, nil),
+        ] as [(HTTPFields, String?, String?)])
+    func `a response is fresh for as long as it was when it was recorded`(
+        _ fields: HTTPFields, _ control: String?, _ expires: String?
+    ) async throws {
+        let folder = try ReplayFolder()
+        let server = server { _ in .init(headerFields: fields) }
+        try await folder.run(.recordAll) { try await send("/n", server) }
+        try await folder.run {
+            let played = try await send("/n").headerFields
+            #expect(played[.cacheControl] == control)
+            #expect(played[.expires] == expires)
+        }
+    }
+
+    @Test func `without a date, the lifetime begins when the response comes`() throws {
+        var fields = HTTPFields()
+        fields[date: .expires] = Date() + 1_000_000
+        let control = try #require(fields.withLifetime[.cacheControl])
+        let seconds = try #require(Int(control.dropFirst("max-age=".count)))
+        #expect(1...1_000_000 ~= seconds)
+    }
+
     @Test func `the length that a response to HEAD names is played`() async throws {
         let folder = try ReplayFolder()
         let server = server { _ in .init(headerFields: [.contentLength: "123456", .contentType: "video/mp4"]) }

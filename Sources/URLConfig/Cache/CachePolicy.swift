@@ -330,7 +330,7 @@ extension StringProtocol {
 
 extension Date {
     /// Parses a date in one of the three formats of RFC 9110 §5.6.7, exactly but for upper and lower case.
-    init?(strictHTTPDate text: String) {
+    package init?(strictHTTPDate text: String) {
         let text = text.lowercased().hasSuffix(" gmt") ? text.dropLast(3) + "GMT" : text
         guard let date = Self(httpDate: text), let written = date.httpDate else { return nil }
         let parts = written.dropLast(" GMT".count).split(separator: " ")
