@@ -132,6 +132,7 @@ public final class TestClock: Clock {
     private let user: User?
     /// Who sleeps, for a report.
     private let sleeper: String
+    private let later: Later
     /// Receives what the test should know.
     private let report: @Sendable (String) -> Void
 
@@ -150,24 +151,29 @@ public final class TestClock: Clock {
     /// A time limit passes only if somebody sleeps for longer, never by itself.
     public static var immediate: TestClock { TestClock(isImmediate: true) }
 
-    package convenience init(report: @escaping @Sendable (String) -> Void) {
-        self.init(isImmediate: false, report: report)
+    /// Calls a function after a second of real time.
+    package typealias Later = @Sendable (_ check: @escaping @Sendable () -> Void) -> Void
+
+    package static let afterSecond: Later = { DispatchQueue.global().asyncAfter(deadline: .now() + 1, execute: $0) }
+
+    package convenience init(later: @escaping Later = afterSecond, report: @escaping @Sendable (String) -> Void) {
+        self.init(isImmediate: false, later: later, report: report)
     }
 
     private init(
         state: Locked<State> = Locked(State()), isImmediate: Bool, latest: Locked<Date>? = nil, user: User? = nil,
-        sleeper: String = "",
+        sleeper: String = "", later: @escaping Later = afterSecond,
         report: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
     ) {
         (self.state, self.isImmediate, self.latest, self.user) = (state, isImmediate, latest, user)
-        (self.sleeper, self.report) = (sleeper, report)
+        (self.sleeper, self.later, self.report) = (sleeper, later, report)
     }
 
     /// The same clock for one call, which a report names, and for which the clock waits.
     func used(by call: String) -> TestClock {
         TestClock(
             state: state, isImmediate: isImmediate, latest: latest, user: isImmediate ? nil : User(state),
-            sleeper: " of the call in \(call)", report: report)
+            sleeper: " of the call in \(call)", later: later, report: report)
     }
 
     /// An immediate clock whose date is not before the latest one of the clocks before it.
@@ -216,7 +222,7 @@ public final class TestClock: Clock {
             DispatchQueue.global().asyncAfter(deadline: .now() + 1) { promise.resolve(.success(())) }
         } else {
             noticeLater("a sleep of \(rest)\(sleeper) waits, and nobody advances the clock") { [state] in
-                state.withLock { $0.events[id] != nil && $0.movers == 0 }
+                state.withLock { $0.events[id] == nil ? false : $0.movers > 0 ? nil : true }
             }
         }
         try await promise.value()
@@ -336,11 +342,17 @@ public final class TestClock: Clock {
         state.withLock { $0.leaveOthers() }
     }
 
-    /// Reports what is still so after a second of real time.
-    private func noticeLater(_ text: String, _ isStillSo: @escaping @Sendable () -> Bool) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [report] in
-            if isStillSo() { report("TestClock: \(text)") }
+    /// Reports what is still so after a second of real time, or after another one if that is not known (`nil`).
+    private func noticeLater(_ text: String, _ isStillSo: @escaping @Sendable () -> Bool?) {
+        // Not the clock: while it lives, its call is not over.
+        let (later, report) = (later, report)
+        @Sendable func ask() {
+            later {
+                guard let isSo = isStillSo() else { return ask() }
+                if isSo { report("TestClock: \(text)") }
+            }
         }
+        ask()
     }
 }
 

@@ -184,6 +184,32 @@ import URLConfig
         }
     }
 
+    @Test func `a sleep is also reported if the clock was just moved when it was asked about`() async throws {
+        let (checks, reports) = (Locked<[@Sendable () -> Void]>([]), Locked<[String]>([]))
+        @Sendable func check() {
+            let due = checks.withLock { checks in
+                defer { checks = [] }
+                return checks
+            }
+            for check in due { check() }
+        }
+        let clock = TestClock { check in
+            checks.withLock { $0.append(check) }
+        } report: { text in
+            reports.withLock { $0.append(text) }
+        }
+        let sleeper = Task { try await clock.sleep(for: .seconds(7)) }
+        while checks.withLock(\.isEmpty) { await Task.yield() }
+        _ = clock.alarm(after: .seconds(1), check)
+        await clock.advance(by: .seconds(1))
+        #expect(reports.withLock { $0 } == [])
+        check()
+        #expect(
+            reports.withLock { $0 } == ["TestClock: a sleep of 7.0 seconds waits, and nobody advances the clock"])
+        await clock.run()
+        try await sleeper.value
+    }
+
     @Test func `a test that waits for a sleep that nobody begins is told so`() async throws {
         let report = OneShot<String>()
         let clock = TestClock { report.resolve(.success($0)) }
