@@ -15,10 +15,10 @@ extension URLRequest {
     /// - Built-in values are left out. So are values of the session, such as its time limit of a minute.
     /// - The value `none` means that something has removed the value.
     /// - If a preset has a value from ``Config/default``, its source is `default`.
-    /// - The header fields and the body are those of the finished request. For each source, such as the preset, a
-    ///   request is built to compare them. This calls functions such as ``Config/modify``.
-    /// - Functions cannot be compared. `preset or later` means that the preset has one, which a later source may have
-    ///   replaced.
+    /// - The header fields and the body are those of the finished request. For each source, such as the preset, two
+    ///   requests are built to compare them. This calls functions such as ``Config/modify``.
+    /// - Functions cannot be compared, nor can values that are new each time, such as a nonce. `preset or later` means
+    ///   that the preset has one, which a later source may have replaced.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -33,7 +33,12 @@ extension URLRequest {
         let request = stages[3].2
         let redaction = URLSession.Config.preset(for: request).redaction.including(changed.shownRedaction)
             .knowing(request)
-        return Explanation.table(request, redaction, stages.map { ($0, $1.settings(redaction, $2)) })
+        return Explanation.table(
+            request, redaction,
+            stages.map { name, config, request in
+                let again = config.settings(redaction, URLRequest.with(config))
+                return (name, config.settings(redaction, request).marking(differencesFrom: again))
+            })
     }
 
     /// The table of a preset without changes.

@@ -23,7 +23,9 @@ enum Explanation {
                 let isComparable = setting.identity != nil && before?.identity != nil
                 if isComparable ? setting.identity != before?.identity : setting.shown != before?.shown {
                     sources[setting.name] = (stage, source.map { ", instead of \($0.name)" } ?? "")
-                } else if let source, !isComparable, setting.shown != nil, stage != "test" {
+                } else if let source, setting.shown != nil, stage != "test",
+                    !isComparable || setting.identity?.base is Changing
+                {
                     sources[setting.name] = (source.name, " or later")
                 }
             }
@@ -38,6 +40,21 @@ enum Explanation {
         let widths = (0...1).map { column in rows.map { $0[column].count + 2 }.max() ?? 0 }
         return rows.reduce(into: title.shortened(to: 1000) + "\n") { table, row in
             table += "\n" + zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined() + row[2]
+        }
+    }
+}
+
+/// In place of a value that is another one each time.
+private struct Changing: Hashable {}
+
+extension [Explanation.Setting] {
+    /// The same settings, in which all values are equal that are others when they are made again.
+    func marking(differencesFrom again: Self) -> Self {
+        let again = Dictionary(again.map { ($0.name, $0.identity) }) { first, _ in first }
+        return map { setting in
+            var setting = setting
+            if setting.identity != again[setting.name, default: nil] { setting.identity = Changing() }
+            return setting
         }
     }
 }

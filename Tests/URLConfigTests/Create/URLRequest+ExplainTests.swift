@@ -82,6 +82,21 @@ import Testing
         #expect(URLRequest.explain(Self.api, change).row(name) == expected)
     }
 
+    @Test func `a value that is another one each time is from the one who has set its function`() {
+        let preset = Self.api.with {
+            $0.authorization = .init { $0[.authorization] = "Digest nonce=\(UUID())" }
+            $0.modify = { $0.setValue("\(UUID())", forHTTPHeaderField: "X-Request-ID") }
+        }
+        let table = URLRequest.explain(preset) { $0.path = "/users" }
+        #expect(table.row("headers[\"authorization\"]") == "*** preset or later")
+        let row = "headers[\"x-request-id\"]"
+        #expect(table.row(row)?.hasSuffix(" preset or later") == true, "\(table)")
+        let fixed = URLRequest.explain(preset) { $0.modify = { $0.setValue("1", forHTTPHeaderField: "X-Request-ID") } }
+        #expect(fixed.row(row) == "1 closure, instead of preset")
+        let new = URLRequest.explain(Self.api.with { $0.headers["X-Request-ID"] = "1" }) { $0.modify = preset.modify }
+        #expect(new.row(row)?.hasSuffix(" closure, instead of preset") == true, "\(new)")
+    }
+
     #if os(Linux) || os(macOS)
     @Test func `without a preset, the values are from the default`() async {
         await #expect(processExitsWith: .success) {
