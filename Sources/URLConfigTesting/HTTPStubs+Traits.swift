@@ -63,8 +63,13 @@ extension Trait where Self == HTTPStubs.ScopeTrait {
     }
 
     /// The calls of the test go to real servers, even in a suite that is `.offline` or has stubs.
+    ///
+    /// The test need not use the stubs of its suite.
     public static var network: Self {
-        Self { test in try await HTTPStubs.network(test) }
+        Self { test in
+            StubScope.current?.needNotBeUsed()
+            try await HTTPStubs.network(test)
+        }
     }
 }
 #endif

@@ -22,6 +22,8 @@ final class StubScope: Sendable {
     private struct State {
         var routes: HTTPStubs.Routes
         var requests: [HTTPStubs.Request] = []
+        /// Whether it is no failure if a route is not used.
+        var mayBeUnused = false
         /// The failures that could not be reported otherwise.
         var failures: [String] = []
     }
@@ -48,6 +50,9 @@ final class StubScope: Sendable {
         set { state.set(\.routes, newValue) }
     }
 
+    /// The test does not use this scope and those around it.
+    func needNotBeUsed() { for scope in scopes { scope.state.set(\.mayBeUnused, true) } }
+
     /// Runs an operation in this scope, and reports what was not used.
     nonisolated(nonsending) func run<Result>(_ operation: () async throws -> Result) async throws -> Result {
         let routes = routes.all
@@ -73,7 +78,7 @@ final class StubScope: Sendable {
             throw error
         }
         try check(routes.compactMap { $0.recording }.compactMap { $0.finish() })
-        for route in routes { route.unused.map { report($0, at: route.place) } }
+        if !state.withLock(\.mayBeUnused) { for route in routes { route.unused.map { report($0, at: route.place) } } }
         try check(state.withLock { $0.failures })
         return result
     }

@@ -149,6 +149,10 @@ struct SuiteTraitTests {
     }
 }
 
+@Suite(.stubs { $0.get("/v2/users/1") }, .replay("users")) struct NetworkTraitTests {
+    @Test(.network) func `a test with real servers need not use the stubs and the recording of its suite`() {}
+}
+
 /// Counts its questions, and stores nothing.
 private struct AskedStore: CacheStore {
     let questions = Locked(0)
