@@ -242,7 +242,9 @@ extension HTTPStubs.Route {
             return recording.claim(request).mapError { Difference(text: $0.text, distance: 0) }
         case .closure(let respond):
             return .success { [request] sending, original, encoder in
-                let response = try await respond(request)
+                let response: HTTPStubs.Response
+                // The mistake may be its cause.
+                do { response = try await respond(request) } catch { response = .error(error) }
                 if let mistake = request.mistakes.withLock(\.first) { throw StubMistake(mistake) }
                 return try await response.sent(to: sending, original, encoder)
             }

@@ -224,6 +224,19 @@ struct RouteTests {
         #expect(text.hasSuffix("GET /v2/{id} cannot respond: {id}: abc is no Int"))
     }
 
+    @Test func `a wrong name is an issue at the route, even if the closure throws`() async throws {
+        let (text, line) = try await refusal {
+            $0.get("/v2/{id}", line: 9) { request in
+                guard request["ID"] == "abc" else { throw URLError(.badURL) }
+                return .status(.ok)
+            }
+        } of: {
+            try await send("/abc")
+        }
+        #expect(text.hasSuffix("GET /v2/{id} cannot respond: {ID}: the template has no such name"))
+        #expect(line == 9)
+    }
+
     @Test(arguments: [("/v2/{id}", "abc is no Int"), ("/v2/{name}", "the template has no such name")])
     func `a value that is none is an issue at the route`(_ template: String, _ mistake: String) async throws {
         let (text, line) = try await refusal {
