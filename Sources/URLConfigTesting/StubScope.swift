@@ -177,20 +177,24 @@ enum Refusal {
 
     private static func scope(_ refuses: @escaping @Sendable () -> Bool) -> CallScope {
         CallScope(hasOwnCaches: false) {
-            refuses() ? Transport { _ in throw error("the call") } : nil
+            // The app's own transport passes a request on; it does not know the call.
+            refuses() ? transport(at: nil) : nil
         } change: { config, fileID, line in
             guard config.transport.isBuiltIn, refuses() else { return }
             config.cache = nil
-            config.transport = Transport { sending in
-                // It would not be sent.
-                if sending.urlRequest.cachePolicy == .returnCacheDataDontLoad {
-                    throw URLError(notStored: sending.urlRequest.url)
-                }
-                let place = Place(fileID: fileID, line: line)
-                let error = error("the call in \(place.description)")
-                recordIssue(error.reason, at: place)
-                throw error
+            config.transport = transport(at: Place(fileID: fileID, line: line))
+        }
+    }
+
+    private static func transport(at place: Place?) -> Transport {
+        Transport { sending in
+            // It would not be sent.
+            if sending.urlRequest.cachePolicy == .returnCacheDataDontLoad {
+                throw URLError(notStored: sending.urlRequest.url)
             }
+            let error = error("the call" + (place.map { " in \($0.description)" } ?? ""))
+            recordIssue(error.reason, at: place)
+            throw error
         }
     }
 
@@ -210,17 +214,18 @@ enum Refusal {
     }
 }
 
-/// Records an issue in the test that runs; returns `false` if Swift Testing runs none.
+/// Records an issue in the test that runs, by default at the test; returns `false` if Swift Testing runs none.
 @discardableResult
-func recordIssue(_ text: String, at place: Place) -> Bool {
+func recordIssue(_ text: String, at place: Place?) -> Bool {
     #if canImport(Testing)
-    guard Test.current != nil else { return false }
-    // It crashes for a file without a module, and for line zero.
-    let fileID = place.fileID.contains("/") ? place.fileID : "Unknown/\(place.fileID)"
-    Issue.record(
-        Comment(rawValue: text),
-        sourceLocation: SourceLocation(
-            fileID: fileID, filePath: place.filePath ?? fileID, line: max(1, Int(place.line)), column: 1))
+    guard let test = Test.current else { return false }
+    let location = place.map { place in
+        // It crashes for a file without a module, and for line zero.
+        let fileID = place.fileID.contains("/") ? place.fileID : "Unknown/\(place.fileID)"
+        return SourceLocation(
+            fileID: fileID, filePath: place.filePath ?? fileID, line: max(1, Int(place.line)), column: 1)
+    }
+    Issue.record(Comment(rawValue: text), sourceLocation: location ?? test.sourceLocation)
     return true
     #else
     return false

@@ -126,6 +126,22 @@ struct HTTPStubsTests {
         #expect(text.contains("the call in URLConfigTestingTests/App.swift:12 would reach the network"))
         #expect(line == 12)
     }
+
+    @Test func `a request that an app's own transport passes on is refused, with an issue at the test`() async throws {
+        let passing = Transport { try await Transport.urlSession.send($0) }
+        let (text, line) = try await issue {
+            await CallScope.$current.withValue(Refusal.offline) {
+                _ = await #expect(throws: RequestError.self) { try await send { $0.transport = passing } }
+                let stored = await #expect(throws: URLError.self) {
+                    try await send(
+                        "/n", request: { $0.cachePolicy = .returnCacheDataDontLoad }, { $0.transport = passing })
+                }
+                #expect(stored?.code == .resourceUnavailable)
+            }
+        }
+        #expect(text.hasPrefix("the call would reach the network"))
+        #expect(line == Test.current?.sourceLocation.line)
+    }
 }
 
 /// Serialized, because the last test changes the process.
