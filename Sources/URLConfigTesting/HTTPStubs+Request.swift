@@ -109,10 +109,10 @@ extension HTTPStubs.Request {
 
     func hiding(_ text: String) -> String { redaction.maskedByValue(text) }
 
-    /// A name with its value, or that there is none.
+    /// The name of a field or an item with its value, or that there is none.
     func shown(_ name: String, _ value: String?) -> String {
         guard let value else { return "without \(name)" }
-        return redaction.hides(name) ? "\(name)=***" : "\(name)=\(hiding(value))"
+        return redaction.hidesItem(name) ? "\(name)=***" : "\(name)=\(hiding(value))"
     }
 
     /// A part of a multipart form (RFC 7578).

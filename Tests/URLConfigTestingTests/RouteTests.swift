@@ -19,6 +19,7 @@ struct RouteTests {
         ("/v2/users?page=2", "/users?page=3", "query page=3, expected page=2"),
         ("/v2/users?page=2", "/users", "query without page, expected page=2"),
         ("/v2/users?token=s3cret", "/users?token=0ther", "query token=***, expected token=***"),
+        ("/v2/users?code=s3cret", "/users?code=0ther", "query code=***, expected code=***"),
     ])
     func `a template matches, or the issue says what differs`(_ template: String, _ path: String, _ difference: String?)
         async throws
@@ -106,6 +107,7 @@ struct RouteTests {
         Condition("field Accept=text/html, expected Accept=text/css") { $0.field(.accept, "text/css") },
         Condition("field Accept=text/html, expected without Accept") { $0.field(.accept, nil) },
         Condition("query a=1, expected a=2") { $0.query(["a": "2"]) },
+        Condition("query without key, expected key=***") { $0.query(["key": "s3cret"]) },
         Condition("query item b, which is not expected") { $0.query(["a": "1"], exactly: true) },
         Condition("query a=1, expected without a") { $0.query(["a": nil]) },
         Condition("query item b, which is not expected") { $0.query(["a": "1", "z": nil], exactly: true) },
@@ -116,6 +118,7 @@ struct RouteTests {
         Condition("body: user.age is missing") { $0.json(#"{"user": {"age": 3}}"#) },
         Condition("the expected JSON is malformed") { $0.json("{") },
         Condition("form without a, expected a=1") { $0.form(["a": "1"]) },
+        Condition("form without code, expected code=***") { $0.form(["code": "s3cret"]) },
         Condition("it is not signed") { $0.matching("signed") { _ in false } },
     ])
     func `conditions say what differs`(_ condition: Condition) async throws {

@@ -120,6 +120,9 @@ public struct Redaction: Sendable, Hashable {
     /// Whether text under a name is hidden.
     package func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
 
+    /// Whether text in an item of a query or a form is hidden under a name.
+    package func hidesItem(_ name: String) -> Bool { secrecy(ofItem: name) > .nothing }
+
     /// How much is secret under a name.
     func secrecy(of name: String) -> Secrecy { isActive ? secrecyIfActive(of: name) : .nothing }
 
