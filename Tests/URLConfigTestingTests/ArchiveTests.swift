@@ -81,7 +81,7 @@ struct ArchiveTests {
     @Test(arguments: [
         ("", "is not JSON, or it was cut"), ("HAR", "is not JSON, or it was cut"), ("[1]", "has no log.entries"),
         ("{}", "has no log.entries"), (#"{"log": {"entries": []}}"#, "has no log.entries"),
-        (#"{"log": {"entries": [{"request": {}}]}}"#, "api.har, entry 1: request.method, request.url"),
+        (#"{"log": {"entries": [{"request": {}}]}}"#, "api.har, entry 1: request.method or request.url is"),
         (#"{"log": {"entries": [3]}}"#, "has no log.entries"),
     ])
     func `a file that is no HAR is an error with the line of the test`(_ text: String, _ reason: String) async throws {
@@ -113,6 +113,33 @@ struct ArchiveTests {
         try FileHandle(forWritingTo: folder.har).truncate(atOffset: 100 << 20)
         let error = await #expect(throws: RequestError.self) { try await folder.run {} }
         #expect(error?.reason.contains("has 100 MB; at most 64 MB are read") == true)
+    }
+
+    @Test(arguments: ["", #", "response": null"#, #", "response": {"status": null}"#, #", "response": {"status": 0}"#])
+    func `a request without a response is left out`(_ response: String) async throws {
+        let cancelled = #"{"request": {"method": "GET", "url": "https://api.example.com/v2/n"}\#(response)}, {"#
+        let folder = try ReplayFolder(har().replacing(#""entries": [{"#, with: #""entries": [\#(cancelled)"#))
+        let (text, _) = try await issue {
+            try await folder.run {
+                try await send("/users/1")
+                _ = await #expect(throws: RequestError.self) { try await send("/n") }
+            }
+        }
+        #expect(text.contains("has no exchange"))
+    }
+
+    @Test(arguments: [("GET", 200, false), ("HEAD", 200, true), ("GET", 304, true)])
+    func `a body that the file does not have is an issue when it is played`(
+        _ method: String, _ status: Int, _ isPlayed: Bool
+    ) async throws {
+        let text = har(content: #""comment": """#, status: status).replacing("\"GET\"", with: "\"\(method)\"")
+        let folder = try ReplayFolder(text)
+        func play() async throws { try await send("/users/1", request: { $0.method = .init(method) ?? .get }) }
+        guard !isPlayed else { return try await folder.run { try await play() } }
+        let found = try await issue {
+            try await folder.run { _ = await #expect(throws: RequestError.self) { try await play() } }
+        }
+        #expect(found.text.contains("replay of api cannot respond: the file does not have the body"))
     }
 
     @Test(arguments: ["", "a/b", "../api", ".", ".hidden", "a\\b"])
