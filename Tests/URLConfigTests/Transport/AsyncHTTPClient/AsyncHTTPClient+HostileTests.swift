@@ -162,13 +162,14 @@ import Testing
         }
     }
 
+    private final class Token: Sendable {}
+    private struct Weak: Sendable { weak var token: Token? }
+
     /// Uploads an endless stream; returns whether that is still in memory.
     private static func upload(
         to server: some TestServer, by transport: Transport = .asyncHTTPClient,
         _ check: (Result<DataResponse, any Error>) -> Void
     ) async -> @Sendable () -> Bool {
-        final class Token: Sendable {}
-        struct Weak: Sendable { weak var token: Token? }
         let token = Token()
         let kept = Locked(Weak(token: token))
         let body = Transport.Body.stream(length: nil) {
