@@ -191,6 +191,10 @@ extension Pages: RedactedReflectable {
     var shownChildren: [(String, Any?)] { [("request", request.summary(config.redaction.knowing(request)))] }
 }
 
+extension Pages.Values.AsyncIterator: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("isOver", pages == nil)] }
+}
+
 extension URLRequest {
     fileprivate var hasBody: Bool { httpBodyStream != nil || httpBody?.isEmpty == false }
 

@@ -1,5 +1,6 @@
 import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -113,5 +114,20 @@ import Testing
         dump(pages.values(of: [Int].self).makeAsyncIterator(), to: &text)
         #expect(text.contains("GET https://api.example.com"))
         #expect(!text.contains("s3cret"), "\(text)")
+    }
+
+    @Test(.stubs { $0.pages(2) }) func `they are not shown after a page either`() async throws {
+        let pages = stubs.pages(for: stubs.request("/articles?access_token=s3cret")) {
+            $0.authenticator = TestAuthenticator { $0.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization") }
+        }
+        var (all, values) = (pages.makeAsyncIterator(), pages.values(of: [Int].self).makeAsyncIterator())
+        let (page, value) = try await (all.next(), values.next())
+        #expect(page?.data == Data("[1]".utf8) && value == 1)
+        for iterator in [all, values] as [Any] {
+            var text = "\(iterator)" + String(reflecting: iterator)
+            dump(iterator, to: &text)
+            #expect(text.contains("isOver"))
+            #expect(!text.contains("s3cret"), "\(text)")
+        }
     }
 }
