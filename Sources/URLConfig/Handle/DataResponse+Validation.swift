@@ -16,10 +16,9 @@ extension DataResponse {
     @discardableResult
     public func validated(contentType type: MediaType) throws -> Self {
         if hasContentType(type) { return self }
-        let found = contentType?.description ?? headerFields[.contentType] ?? "none"
+        let found = shownRedaction.quote(headerFields.single(.contentType) ?? "none").shortened(to: 80)
         throw RequestError(
-            .unacceptableContentType, reason: "content type is \(found.shortened(to: 80)), expected \(type)",
-            response: self)
+            .unacceptableContentType, reason: "content type is \(found), expected \(type)", response: self)
     }
 
     /// This response, if its status is 2xx; otherwise the API's own error from the content is thrown.

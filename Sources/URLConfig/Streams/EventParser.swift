@@ -34,8 +34,9 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   the data as its content. For an event that no call has received, the error of the decoder.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         guard let source else { return try URLSession.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
-        let place = "event \(source.number) (\(event)\(id.isEmpty ? "" : ", ID \(id)"))"
-        return try source.head.decoded(type, from: Data(data.utf8), at: place.shortened(to: 100).onOneLine)
+        return try source.head.decoded(
+            type, from: Data(data.utf8),
+            at: "event \(source.number) (\(name(source.head.shownRedaction)))".shortened(to: 100))
     }
 }
 
@@ -43,8 +44,12 @@ extension ServerSentEvent: RedactedDescribable {
     /// The type, the ID and the beginning of the data on one line.
     var shownText: String {
         let redaction = source?.head.shownRedaction ?? URLSession.Config.default.redaction
-        let name = redaction.quote(event + (id.isEmpty ? "" : ", ID \(id)"))
-        return "\(name): \(redaction.quote(data))".onOneLine
+        return "\(name(redaction)): \(redaction.quote(data))".onOneLine
+    }
+
+    /// The type and the ID.
+    private func name(_ redaction: Redaction) -> String {
+        redaction.quote(event) + (id.isEmpty ? "" : ", ID \(redaction.quote(id))")
     }
 }
 

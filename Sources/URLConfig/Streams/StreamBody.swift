@@ -102,9 +102,11 @@ extension DataResponse {
     /// A model from a part of the body.
     ///
     /// - Parameter place: Names the part, for the error.
-    func decoded<Model: Decodable>(_ type: Model.Type, from part: Data, at place: String) throws -> Model {
+    func decoded<Model: Decodable>(
+        _ type: Model.Type, from part: Data, at place: @autoclosure () -> String
+    ) throws -> Model {
         var response = self
         response.data = part
-        return try RequestError.within(place) { try response.decode(type) }
+        return try RequestError.within(place()) { try response.decode(type) }
     }
 }

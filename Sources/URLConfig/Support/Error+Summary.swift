@@ -9,11 +9,13 @@ package struct InvalidInput: Error {
 
 extension RequestError {
     /// Runs a function; the reasons of its errors of this type then begin with a place, such as the name of a part.
-    static func within<Result: ~Copyable>(_ place: String, _ work: () throws -> Result) throws -> Result {
+    static func within<Result: ~Copyable>(
+        _ place: @autoclosure () -> String, _ work: () throws -> Result
+    ) throws -> Result {
         do {
             return try work()
         } catch var error as Self {
-            error.locate(place)
+            error.locate(place())
             throw error
         }
     }

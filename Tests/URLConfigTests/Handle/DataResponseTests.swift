@@ -117,6 +117,12 @@ import URLConfigTesting
         #expect(Self.response("".utf8, contentType: list).contentType?.parameters["boundary"] == "a, b, c")
     }
 
+    @Test func `a content type is refused without its secrets`() {
+        let response = Self.response([], contentType: "text/html; token=abcdef123456")
+        let error = expectThrown(.unacceptableContentType) { try response.validated(contentType: .json) }
+        #expect(error?.reason == "content type is text/html; token=***, expected application/json")
+    }
+
     // The errors of a response.
 
     @Test(

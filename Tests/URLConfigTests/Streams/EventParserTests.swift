@@ -168,4 +168,13 @@ import Testing
         #expect("\(event)".utf8.count < 1200)
         #expect("\(event)".utf8.allSatisfy { $0 != UInt8(ascii: "\n") })
     }
+
+    @Test func `an error names an event without the secrets of its type and its ID`() throws {
+        var parser = EventParser(of: DataResponseTests.response([]))
+        let id = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+        parser.append(Data("id: \(id)\nevent: access_token=abcdefgh1234567\ndata: {\"a\":\"x\"}\n\n".utf8))
+        let event = try #require(try parser.next())
+        let error = expectThrown(.decoding) { try event.decode([String: Int].self) }
+        #expect(error?.reason.hasPrefix("event 1 (access_token=***, ID ***): cannot read") == true, "\(error as Any)")
+    }
 }
