@@ -16,13 +16,15 @@ extension [any CodingKey] {
         guard !isEmpty else { return "the top level" }
         var (text, isHidden) = ("", false)
         for key in self {
-            if let index = key.intValue {
+            // Keys of dictionaries and of enums may also have a number.
+            if let index = key.intValue, ["", "Index \(index)"].contains(key.stringValue) {
                 text += "[\(index)]"
             } else {
                 let mirror = Mirror(reflecting: key)
                 let isDeclared = mirror.displayStyle == .enum && mirror.children.isEmpty
                 let name = isDeclared ? key.stringValue : isHidden ? Redaction.mask : redaction.quote(key.stringValue)
-                text += (text.isEmpty ? "" : ".") + name.shortened(to: 60)
+                let isNumber = key.intValue.map { "\($0)" } == name
+                text += isNumber ? "[\(name)]" : (text.isEmpty ? "" : ".") + name.shortened(to: 60)
             }
             isHidden = isHidden || redaction.hides(key)
         }

@@ -265,6 +265,12 @@ import Testing
         #expect(names.contains("***.a is a string") && !names.contains("s3cret"), "\(names)")
     }
 
+    @Test func `a number that is a name under a hidden name is hidden`() {
+        struct User: Decodable { var name: String }
+        let text = Self.text([String: [Int: User]].self, #"{"otp":{"123456":{"name":5}}}"#.utf8)
+        #expect(text.contains("otp.***.name is a number, expected String") && !text.contains("123456"), "\(text)")
+    }
+
     @Test func `values that something after them hides are hidden in broken JSON, and where the search ends`() {
         let broken = Self.text(Named.self, #"{"value":"s3cret-one","n":nul,"name":"password"}"#.utf8)
         #expect(broken.contains("not valid JSON") && !broken.contains("s3cret"), "\(broken)")

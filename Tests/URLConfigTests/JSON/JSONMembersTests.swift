@@ -5,6 +5,7 @@ import Testing
 /// Coding paths, their text and their place in a document.
 @Suite struct JSONMembersTests {
     private enum Key: String, CodingKey { case password, a }
+    private enum Numbered: Int, CodingKey { case name = 7 }
 
     @Test(
         arguments: [
@@ -20,6 +21,23 @@ import Testing
         #expect(([Key.password, Key.a] as [any CodingKey]).text(.standard) == "password.a")
         #expect(([Key.password, "s3cret" as JSONKey] as [any CodingKey]).text(.standard) == "password.***")
         #expect((["password", "s3cret"] as [JSONKey] as [any CodingKey]).text(.none) == "password.s3cret")
+    }
+
+    /// A key of a dictionary such as `[Int: User]`.
+    private static func key(_ number: Int) -> AnyKey {
+        var key = AnyKey(stringValue: "\(number)")
+        key.intValue = number
+        return key
+    }
+
+    @Test(
+        arguments: [
+            (["users" as JSONKey, AnyKey(intValue: 7), Numbered.name], "users[7].name"),
+            (["users" as JSONKey, key(7), Numbered.name], "users[7].name"), ([key(-1), key(7)], "[-1][7]"),
+            (["otp" as JSONKey, AnyKey(intValue: 7), key(123456), Numbered.name], "otp[7].***.name"),
+        ] as [([any CodingKey], String)])
+    func `a number is an index, a key of a dictionary, or of no interest`(path: [any CodingKey], expected: String) {
+        #expect(path.text(.standard) == expected)
     }
 
     @Test func `a very long name is cut, and hides its value`() {
