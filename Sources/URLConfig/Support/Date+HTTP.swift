@@ -9,7 +9,7 @@ extension HTTPFields {
     /// All three formats of HTTP are read. Dates are written in whole seconds. Setting `nil` or a date outside the
     /// years 1 to 9999 removes the field.
     public subscript(date name: HTTPField.Name) -> Date? {
-        get { value(name).flatMap { Date(httpDate: $0) } }
+        get { single(name).flatMap { Date(httpDate: $0) } }
         set { self[name] = newValue?.httpDate }
     }
 }

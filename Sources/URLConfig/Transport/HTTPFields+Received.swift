@@ -35,7 +35,7 @@ extension HTTPFields {
     ///
     /// Foundation joins them with a comma and a space.
     func single(_ name: HTTPField.Name) -> String? {
-        guard let joined = self[name] else { return nil }
+        guard let joined = value(name) else { return nil }
         // By bytes: to find characters takes quadratic time for combining marks.
         let parts = joined.utf8.split(separator: ", ".utf8, omittingEmptySubsequences: false)
         // A date has two parts.

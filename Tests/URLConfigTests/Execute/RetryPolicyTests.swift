@@ -162,12 +162,15 @@ import Testing
     }
 
     @Test(arguments: [
-        // The server's clock is an hour fast, slow, right; its Date is invalid.
+        // The server's clock is an hour fast, slow, right; its Date is invalid, or sent twice.
         ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:47 GMT", 10),
         ("Sun, 06 Nov 1994 07:49:37 GMT", "Sun, 06 Nov 1994 07:49:47 GMT", 10),
         ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
         ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:30 GMT", 0),
         ("Sun, 06 Nov 1994 09:49:37 GMT", "7", 7), ("now", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+        (
+            "Sun, 06 Nov 1994 09:49:37 GMT, Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:47 GMT", 10
+        ),
     ])
     func `a date is relative to the clock of the server`(date: String, text: String, seconds: Int) {
         var response = response(after: text)
