@@ -8,7 +8,8 @@ where Events.Element == ServerSentEvent {
 
     /// Begins to read the events.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(events: events.makeAsyncIterator(), end: end)
+        let head = (events as? StreamResponse.Elements<ServerSentEvent>)?.head
+        return AsyncIterator(events: events.makeAsyncIterator(), end: end, head: head)
     }
 
     /// Reads the models; the transfer ends when it is released, and after the last model.
@@ -16,12 +17,8 @@ where Events.Element == ServerSentEvent {
         /// Put back with each model, so that it is `nil` after the end and after an error of the events.
         fileprivate var events: Events.AsyncIterator?
         fileprivate let end: String?
-        /// The response of the last event, for an error.
-        private var head: DataResponse?
-
-        fileprivate init(events: Events.AsyncIterator, end: String?) {
-            (self.events, self.end) = (events, end)
-        }
+        /// The response of the last event, or of the only connection, for an error.
+        fileprivate var head: DataResponse?
 
         /// The next model; `nil` at the end, and after an error of the events.
         public mutating func next() async throws -> Value? {

@@ -94,6 +94,7 @@ extension Error {
             return self
         }
         (error.response, error.request) = (head, error.request ?? head.request)
+        if error.attempts.isEmpty { error.attempts = head.attempts }
         return error
     }
 }

@@ -116,6 +116,7 @@ public struct StreamResponse: Sendable {
         fileprivate let parser: any BodyParser<Element>
         /// The media type that `Content-Type` must name, if there is one.
         fileprivate var contentType: MediaType?
+        var head: DataResponse { body.head }
 
         /// Begins to read, for one loop only.
         public func makeAsyncIterator() -> AsyncIterator {
@@ -185,7 +186,7 @@ extension StreamResponse: RedactedDescribable {
 }
 
 extension StreamResponse.Elements: RedactedReflectable {
-    var shownChildren: [(String, Any?)] { [("request", body.head.request.summary(body.head.shownRedaction))] }
+    var shownChildren: [(String, Any?)] { [("request", head.request.summary(head.shownRedaction))] }
 }
 
 extension StreamResponse.Elements.AsyncIterator: RedactedReflectable {

@@ -68,6 +68,16 @@ import URLConfigTesting
         #expect(cut?.code == .invalidResponse && cut?.reason == "the events ended without '[DONE]'")
     }
 
+    @Test(.stubs { $0.any("/*", .events("")) })
+    func `the error about events that end before the first one has the request and the response`() async throws {
+        let reply = try await stubs.session.stream(for: stubs.request(), config: .silent)
+        let error = await expectError(.invalidResponse) {
+            for try await _ in reply.events.values(of: Item.self, until: "[DONE]") {}
+        }
+        #expect(error?.request?.url?.host() == "api.test" && error?.response?.status == .ok)
+        #expect(error?.attempts.count == 1)
+    }
+
     @Test(.stubs { $0.any("/*", .text("{}")) })
     func `after an error of the events, there is no other one`() async throws {
         let reply = try await stubs.session.stream(for: stubs.request())
