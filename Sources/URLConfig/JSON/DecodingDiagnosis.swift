@@ -110,7 +110,9 @@ struct DecodingDiagnosis {
             sentence += "it is valid JSON, but a number does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
-        let path = json.path(frames)
+        // A string without its colon may be a value: it is neither named nor shown.
+        let string = !isCut && words.hasPrefix("expected \":\"") ? frames.last?.name : nil
+        let path = json.path(string == nil ? frames : frames.dropLast())
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
         switch (isValid, isCut) {
         case (true, _): sentence += "; the first that is not an integer is \(path.text(redaction))"
@@ -122,7 +124,7 @@ struct DecodingDiagnosis {
         {
             sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }
-        json.end = offset
+        json.end = string?.lowerBound ?? offset
         let excerpt = JSONExcerpt(json: json, redaction: redaction)
         lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "cut off here" : words, isEnd: true)
     }

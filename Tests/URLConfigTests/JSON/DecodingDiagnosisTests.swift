@@ -172,6 +172,40 @@ import Testing
               {  ← expected a name in quotes, found a single quote
             """
         ),
+        // A string without a colon may be a value.
+        (
+            #"{"users":[{"id":1,"tokens":"a1b2c3d4e5f6","f6e5d4c3b2a1"]}"#,
+            """
+            it is not valid JSON: expected ":", found "]" at byte 56 in users[0]
+              users[0] {
+                "id" : 1,
+                "tokens" : "***"  ← expected ":", found "]"
+            """
+        ),
+        (
+            #"{"user":"bob","hunter2secret"}"#,
+            """
+            it is not valid JSON: expected ":", found "}" at byte 29
+              {
+                "user" : "bob"  ← expected ":", found "}"
+            """
+        ),
+        (
+            #"{"hunter2secret", "a":1}"#,
+            """
+            it is not valid JSON: expected ":", found "," at byte 16
+              {  ← expected ":", found ","
+            """
+        ),
+        (
+            #"{"user":"bob","email""#,
+            """
+            the JSON is cut off in email, after 21 bytes
+              {
+                "user" : "bob",
+                "email"  ← cut off here
+            """
+        ),
         (
             "{\"users\":[]}\n{\"users\":[]}",
             "it is not valid JSON: unexpected data after the JSON value at line 2, column 1"
