@@ -94,7 +94,7 @@ extension DataResponse {
             }
             return try decoder.decode(type, from: data)
         } catch {
-            return try absence(of: type, after: error)
+            return try absence(of: type, after: error, decoder)
         }
     }
 
@@ -104,9 +104,15 @@ extension DataResponse {
     /// `nil` for an optional model, if there is no content.
     // Not inlined: an optional of a generic type costs 700 instructions.
     @inline(never)
-    private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
-        guard isWithoutContent, let absence = (type as? any OptionalType.Type)?.absence as? Model
-        else { throw RequestError(undecoded: type, response: self, underlyingError: error) }
+    private func absence<Model: Decodable>(
+        of type: Model.Type, after error: any Error, _ decoder: any ResponseDecoder
+    ) throws -> Model {
+        guard isWithoutContent, let absence = (type as? any OptionalType.Type)?.absence as? Model else {
+            var response = self
+            // The explanation depends on what it reads.
+            response.decoder = decoder
+            throw RequestError(undecoded: type, response: response, underlyingError: error)
+        }
         return absence
     }
 }

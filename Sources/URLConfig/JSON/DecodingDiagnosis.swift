@@ -23,6 +23,15 @@ extension RequestError {
 }
 
 extension DataResponse {
+    /// Whether the decoder reads more than JSON, and the content is not JSON: then the place of a fault is not known.
+    fileprivate var isOtherThanJSON: Bool {
+        guard let decoder = decoder as? JSONDecoder, decoder.allowsJSON5 || decoder.assumesTopLevelDictionary
+        else { return false }
+        var json = JSONTokenizer(data.prefix(DecodingDiagnosis.limit))
+        json.check()
+        return json.fault != nil
+    }
+
     /// Explains a status by the content, `Retry-After` and missing credentials.
     fileprivate func words(_ redaction: Redaction) -> [String] {
         var words: [String] = []
@@ -75,7 +84,8 @@ struct DecodingDiagnosis {
             sentence += "the content is empty" + hint
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
-        case .json where !isPlaced && said.contains("not valid JSON"): explainSyntax(response, redaction)
+        case .json where !isPlaced && said.contains("not valid JSON") && !response.isOtherThanJSON:
+            explainSyntax(response, redaction)
         case .json where isPlaced:
             let excerpt = JSONExcerpt(json: JSONTokenizer(response.data.prefix(Self.limit)), redaction: redaction)
             sentence += error.summary(redaction, isHidden: excerpt.hidesValue(at: error.context.codingPath))
@@ -85,7 +95,7 @@ struct DecodingDiagnosis {
             {
                 sentence += "; the response looks like an error instead: “\(message)”"
             }
-            lines = excerpt.lines(around: error, of: response.data.count)
+            if !response.isOtherThanJSON { lines = excerpt.lines(around: error, of: response.data.count) }
         case .xml where speaksOfJSON: sentence += "it is XML, not JSON"
         case .wideText where speaksOfJSON: sentence += "it is UTF-16 or UTF-32 that is not valid JSON"
         case .binary where speaksOfJSON: sentence += "it is binary, not JSON"

@@ -342,6 +342,22 @@ import Testing
         #expect(text.contains("\"view_count\" : \"many\"  ← here"))
     }
 
+    @Test(arguments: [
+        (#"{a: 1, b: }"#, #""a": 1, "b": "#, "The given data was not valid JSON."),
+        (#"{/**/ a: 1, b: "x"}"#, #""a": 1, "b": "x""#, "b is a string, expected Int"),
+        (#"{"a": 1, "b": "x"}"#, #"{"a": 1, "b": "x"}"#, "b is a string, expected Int\n  {\n    \"a\" : 1,"),
+    ])
+    func `a decoder may read more than JSON`(json5: String, members: String, expected: String) throws {
+        let (ofJSON5, ofMembers) = (JSONDecoder(), JSONDecoder())
+        ofJSON5.allowsJSON5 = true
+        ofMembers.assumesTopLevelDictionary = true
+        let hasLines = expected.contains("\n")
+        for (content, decoder) in [(json5, ofJSON5), (members, ofMembers)] {
+            let text = Self.text([String: Int].self, content.utf8, decoder: decoder)
+            #expect(hasLines ? text.contains(expected) : text.hasSuffix(" of application/json: " + expected), "\(text)")
+        }
+    }
+
     @Test func `other decoders are not spoken of as JSON`() throws {
         let list = try PropertyListEncoder().encode(["id": "x"])
         for (content, expected) in [
