@@ -159,11 +159,10 @@ extension DataResponse {
     public func text(encoding: String.Encoding? = nil) throws -> String {
         if data.isEmpty { return "" }
         let charset = contentType?.charset
-        let text = encoding.map { data.text(in: $0) } ?? data.text(charset: charset)
+        let used = encoding ?? data.encoding(charset: charset)
         // Foundation ignores a last character that is cut.
-        let unit = (encoding ?? data.encoding(charset: charset))?.codeUnit ?? 1
-        if let text, data.count.isMultiple(of: unit) { return text }
-        let name = encoding?.description ?? contentType?.charset?.shortened(to: 40) ?? "utf-8"
+        if let used, data.count.isMultiple(of: used.codeUnit), let text = data.text(in: used) { return text }
+        let name = (encoding ?? data.mark?.encoding)?.description ?? charset?.shortened(to: 40) ?? "utf-8"
         throw RequestError(.decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }
@@ -175,7 +174,7 @@ extension Data {
     ]
 
     /// A byte order mark at the start.
-    private var mark: (bytes: [UInt8], encoding: String.Encoding)? {
+    fileprivate var mark: (bytes: [UInt8], encoding: String.Encoding)? {
         Self.marks.first { starts(with: $0.key) }.map { ($0.key, $0.value) }
     }
 

@@ -50,6 +50,21 @@ import URLConfigTesting
         #expect(expectThrown(.decoding) { try response.text() }?.response?.data == Data(bytes))
     }
 
+    @Test(
+        arguments: [
+            ([0xFF, 0xFE, 0x61], nil, "\(String.Encoding.utf16LittleEndian)"),
+            ([0xFF, 0xFE, 0x61], "text/plain; charset=utf-8", "\(String.Encoding.utf16LittleEndian)"),
+            ([0xEF, 0xBB, 0xBF, 0xC3], "text/plain; charset=latin1", "\(String.Encoding.utf8)"),
+            ([0xC3], nil, "utf-8"), ([0x61], "text/plain; charset=UTF-16", "UTF-16"),
+            ([0x61], "text/plain; charset=klingon", "klingon"),
+        ] as [([UInt8], String?, String)])
+    func `the error about a text names the character set in which it was read`(
+        bytes: [UInt8], contentType: String?, name: String
+    ) {
+        let error = expectThrown(.decoding) { try Self.response(bytes, contentType: contentType).text() }
+        #expect(error?.reason == "the content is not text in the character set \(name)")
+    }
+
     @Test(arguments: [.utf16LittleEndian, .utf16, .utf32BigEndian] as [String.Encoding])
     func `text of an encoding that the caller names is an error, too, if its last character is cut`(
         encoding: String.Encoding
