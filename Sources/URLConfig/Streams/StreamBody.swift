@@ -4,6 +4,9 @@ struct StreamBody: Sendable {
     let head: DataResponse
     private let body: ResponseBody
     private let call: Call
+    private let isOfFallback: Bool
+    /// The times of the call until now; `nil` for a fallback, which has its own.
+    var times: (duration: Duration, attempts: [Attempt])? { isOfFallback ? nil : (call.elapsed(), call.attempts) }
 
     init(_ received: Received, of call: Call) {
         var head = received.response
@@ -15,7 +18,7 @@ struct StreamBody: Sendable {
             body.received.limit(to: call.conditions.responseLimit)
             if head.isSuccess { head.data = Data() }
         }
-        (self.head, self.call) = (head, call)
+        (self.head, self.call, isOfFallback) = (head, call, received.body == nil)
         // There is none after these (RFC 9110 §6.4.1).
         let hasBody = head.request.httpMethod != "HEAD" && ![.noContent, .notModified].contains(head.status)
         call.progress?.expect(hasBody ? head.headerFields.decodedLength : nil)

@@ -53,20 +53,19 @@ public struct StreamResponse: Sendable {
     /// Reads the whole body, instead of a loop.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Returns: The response with its content.
+    /// - Returns: The response with its content, and the time until that was complete.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes, and the errors of
     ///   ``chunks``.
     public func collect(upTo limit: Int) async throws -> DataResponse {
         var response = head
+        response.data = Data()
         do {
-            response.data = Data()
             for try await chunk in chunks { try response.data.append(chunk, upTo: limit) }
         } catch var error as RequestError where error.code == .responseTooLarge {
-            error = error.with(head) as? RequestError ?? error
-            error.response = response
-            if error.attempts.isEmpty { error.attempts = head.attempts }
-            throw error
+            error.response = nil
+            throw error.with(response)
         }
+        if let times = body.times { (response.duration, response.attempts) = times }
         return response
     }
 

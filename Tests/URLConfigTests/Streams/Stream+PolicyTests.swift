@@ -146,6 +146,32 @@ import URLConfigTesting
         }
     }
 
+    @Test func `the time of a collected response ends with its body, or is the one of its fallback`() async throws {
+        let clock = TestClock()
+        let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        let response = try await stubs.session.stream(for: stubs.request(), config: .silent) {
+            $0.clock = clock
+            $0.transport = Transport { _ in
+                clock.move(by: .seconds(2))
+                return .init(body: ResponseBody(pieces))
+            }
+        }
+        continuation.yield(Data("1".utf8))
+        continuation.finish()
+        clock.move(by: .seconds(3))
+        let collected = try await response.collect(upTo: 10)
+        #expect((response.head.duration, collected.duration) == (.seconds(2), .seconds(5)))
+        #expect(collected.attempts.map(\.duration) == [.seconds(5)])
+        let other = try await stubs.session.stream(for: stubs.request(), config: .silent) {
+            $0.clock = clock
+            $0.transport = Transport { _ in throw URLError(.badServerResponse) }
+            $0.fallback = { DataResponse(request: $1, data: Data("stored".utf8), duration: .seconds(7)) }
+        }
+        clock.move(by: .seconds(3))
+        let stored = try await other.collect(upTo: 10)
+        #expect(stored.duration == .seconds(7) && stored.attempts.map(\.duration) == [.zero])
+    }
+
     @Test func `a fallback is also a stream`() async throws {
         try await FaultServer.serving(.reset) { server in
             let response = try await server.stream { config in
