@@ -130,10 +130,10 @@ public struct StreamResponse: Sendable {
 
             /// The next element; `nil` at the end of the body and after an error.
             public mutating func next() async throws -> Element? {
-                let source = reader.take()
+                guard let source = reader.take() else { return nil }
                 // Elements that have already arrived come without waiting.
                 try Task.checkCancellation()
-                guard var reader = try source?.get() else { return nil }
+                var reader = try source.get()
                 try reader.checkDeadline()
                 while true {
                     if let element = try reader.parsing({ try parser.next() }) {

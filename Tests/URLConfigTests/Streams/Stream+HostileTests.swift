@@ -133,4 +133,18 @@ import URLConfigTesting
             #expect(lines.count == 10)
         }
     }
+
+    @Test func `a loop that has ended stays ended if its task is then cancelled`() async throws {
+        let task = Task {
+            let response = try await stubs.session.stream(for: stubs.request(), config: .silent) {
+                $0.transport = Transport { _ in .init(body: .init(Data("a\n".utf8))) }
+            }
+            var lines = response.lines.makeAsyncIterator()
+            #expect(try await lines.next() == "a")
+            #expect(try await lines.next() == nil)
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await lines.next()
+        }
+        #expect(try await task.valueInTime == nil)
+    }
 }
