@@ -113,9 +113,7 @@ public struct DataResponse: Sendable {
     /// The media type that `Content-Type` names; `nil` if it is missing or malformed.
     ///
     /// Several fields with the same value count as one (RFC 9110 §8.3).
-    public var contentType: MediaType? {
-        (headerFields.single(.contentType) ?? headerFields[.contentType]).flatMap { MediaType($0) }
-    }
+    public var contentType: MediaType? { headerFields.single(.contentType).flatMap { MediaType($0) } }
 
     /// The content for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     ///

@@ -79,7 +79,7 @@ struct StreamBody: Sendable {
 
         /// Runs a function that reads elements in the bytes that have arrived.
         func parsing<Element>(_ parse: () throws -> Element) throws -> Element {
-            do { return try parse() } catch { throw call.failure(call.final(error.with(head)), of: head.request) }
+            do { return try parse() } catch { throw call.failure(error.with(head), of: head.request) }
         }
 
         private func failure(_ error: any Error) -> any Error {

@@ -5,10 +5,9 @@ extension UInt8 {
 
     /// The byte that two hexadecimal digits stand for, as in `%2F`; `nil` for anything else.
     init?(hexDigits: some Collection<UInt8>) {
-        let digits = String(decoding: hexDigits, as: UTF8.self)
         // A sign is no digit.
-        guard digits.utf8.count == 2, digits.utf8.allSatisfy(\.isAlphanumeric) else { return nil }
-        self.init(digits, radix: 16)
+        guard hexDigits.count == 2, hexDigits.allSatisfy(\.isAlphanumeric) else { return nil }
+        self.init(String(decoding: hexDigits, as: UTF8.self), radix: 16)
     }
 }
 
