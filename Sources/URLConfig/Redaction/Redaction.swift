@@ -160,7 +160,7 @@ public struct Redaction: Sendable, Hashable {
 
     /// The secrecy of an item of a query or a form: a code is exchanged for a token (RFC 6749 §4.1.3).
     func secrecy(ofItem name: String) -> Secrecy {
-        let isKey = name.utf8.count <= 4 && ["key", "code"].contains(name.lowercased())
+        let isKey = 3...4 ~= name.utf8.count && ["key", "code"].contains(name.lowercased())
         return max(secrecy(of: name), isKey && !names.isEmpty ? .text : .nothing)
     }
 

@@ -195,7 +195,10 @@ extension SecretFinder {
         let plain = name.withoutPercents
         var secrecy = secrecy(of: plain)
         let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
-        if isItem, 3...4 ~= plain.count { secrecy = redaction.secrecy(ofItem: String(decoding: plain, as: UTF8.self)) }
+        if isItem, 3...4 ~= plain.count {
+            let text = String(decoding: plain, as: UTF8.self).lowercased()
+            if ["key", "code"].contains(text) { secrecy = redaction.secrecy(ofItem: text) }
+        }
         // In a URL, an apostrophe is a quote only in parentheses, as in OData: `/Users(ID='7')`.
         let hasQuotes = !isURL || name.startIndex > range.lowerBound && "(,".utf8.contains(bytes[name.startIndex - 1])
         let isQuoted = !isForm && (isAt("\"", mark + 1) || hasQuotes && isAt("'", mark + 1))
@@ -238,7 +241,8 @@ extension SecretFinder {
 
     /// Searches a URL that is a segment of another one, from its `://`, and returns where the search continues.
     private mutating func embedded(_ start: Int, _ range: Range<Int>) -> Int {
-        let end = end(from: start, in: range, to: "/?#& \t\r\n\"'<>")
+        // What follows a `=` is the value of an item, which is hidden as a whole.
+        let end = end(from: start, in: range, to: "=/?#& \t\r\n\"'<>")
         findInItem(start..<end, bytes[start..<end].withoutPercents)
         return end
     }
