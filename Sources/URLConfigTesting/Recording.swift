@@ -218,20 +218,25 @@ struct ExchangeKey: Hashable {
     ///
     /// What is secret in another exchange is also `***` in this one, and the request does not know it.
     func fits(_ recorded: Self) -> Bool {
-        method == recorded.method && Self.fits(Array(url.utf8), Array(recorded.url.utf8), within: "/?&")
-            && Self.fits(body, recorded.body, within: "&\"")
+        let quote = UInt8(ascii: "\"")
+        return method == recorded.method && Self.fits(Array(url.utf8), Array(recorded.url.utf8), within: "/?&")
+            // A number may be hidden, too, with quotes.
+            && Self.fits(body.filter { $0 != quote }, recorded.body.filter { $0 != quote }, within: "&,:{}")
     }
 
     /// - Parameter delimiters: They are not in what is hidden, so that no other segment, item or member is.
     private static func fits(_ text: [UInt8], _ recorded: [UInt8], within delimiters: String) -> Bool {
-        func mayBeSecret(_ part: ArraySlice<UInt8>) -> Bool { !part.contains { delimiters.utf8.contains($0) } }
+        func mayBeSecret(_ part: ArraySlice<UInt8>) -> Bool {
+            !part.isEmpty && !part.contains { delimiters.utf8.contains($0) }
+        }
         var parts = recorded.split(separator: Array("***".utf8), omittingEmptySubsequences: false)[...]
         let first = parts.removeFirst()
         guard text.starts(with: first) else { return false }
         var rest = text.dropFirst(first.count)
         guard let last = parts.popLast() else { return rest.isEmpty }
         for part in parts {
-            guard let found = rest.firstRange(of: part), mayBeSecret(rest[..<found.lowerBound]) else { return false }
+            guard let found = rest.dropFirst().firstRange(of: part), mayBeSecret(rest[..<found.lowerBound])
+            else { return false }
             rest = rest[found.upperBound...]
         }
         return rest.reversed().starts(with: last.reversed()) && mayBeSecret(rest.dropLast(last.count))

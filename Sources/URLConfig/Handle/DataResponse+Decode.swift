@@ -107,12 +107,8 @@ extension DataResponse {
     private func absence<Model: Decodable>(
         of type: Model.Type, after error: any Error, _ decoder: any ResponseDecoder
     ) throws -> Model {
-        guard isWithoutContent, let absence = (type as? any OptionalType.Type)?.absence as? Model else {
-            var response = self
-            // The explanation depends on what it reads.
-            response.decoder = decoder
-            throw RequestError(undecoded: type, response: response, underlyingError: error)
-        }
+        guard isWithoutContent, let absence = (type as? any OptionalType.Type)?.absence as? Model
+        else { throw RequestError(undecoded: type, response: self, decoder, underlyingError: error) }
         return absence
     }
 }

@@ -56,6 +56,7 @@ public struct RequestError: Error, Sendable {
         var code: Code
         var text: String
         var isDiagnosed = false
+        var readsMoreThanJSON = false
         var request: URLRequest?
         var response: DataResponse?
         var attempts: [Attempt]
@@ -79,6 +80,11 @@ public struct RequestError: Error, Sendable {
     var isDiagnosed: Bool {
         get { values.isDiagnosed }
         _modify { yield &values.isDiagnosed }
+    }
+    /// Whether the decoder also reads content that is not JSON.
+    var readsMoreThanJSON: Bool {
+        get { values.readsMoreThanJSON }
+        _modify { yield &values.readsMoreThanJSON }
     }
     /// The request; `nil` if it could not be built.
     public var request: URLRequest? {

@@ -5,11 +5,15 @@ extension RequestError {
         isDiagnosed = true
     }
 
-    init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
+    init(
+        undecoded model: any Any.Type, response: DataResponse, _ decoder: any ResponseDecoder,
+        underlyingError: any Error
+    ) {
         // `User?` is read from the same content as `User`.
         let model = (model as? any OptionalType.Type)?.wrapped ?? model
         self.init(.decoding, reason: "cannot read \(model)", response: response, underlyingError: underlyingError)
         isDiagnosed = true
+        readsMoreThanJSON = (decoder as? JSONDecoder).map { $0.allowsJSON5 || $0.assumesTopLevelDictionary } ?? false
     }
 
     /// The sentence that the content adds to the reason, and the lines that show the place.
@@ -17,19 +21,19 @@ extension RequestError {
         guard isDiagnosed, let response else { return nil }
         let redaction = shownRedaction
         guard let underlyingError else { return (response.words(redaction).map { "; \($0)" }.joined(), []) }
-        let diagnosis = DecodingDiagnosis(response, underlyingError, redaction)
+        // Of what is not JSON, the place of a fault is not known.
+        let hasPlace = !readsMoreThanJSON || response.isJSON
+        let diagnosis = DecodingDiagnosis(response, underlyingError, redaction, hasPlace: hasPlace)
         return (diagnosis.sentence, diagnosis.lines)
     }
 }
 
 extension DataResponse {
-    /// Whether the decoder reads more than JSON, and the content is not JSON: then the place of a fault is not known.
-    fileprivate var isOtherThanJSON: Bool {
-        guard let decoder = decoder as? JSONDecoder, decoder.allowsJSON5 || decoder.assumesTopLevelDictionary
-        else { return false }
+    /// Whether the content, as far as it is read to explain an error, is JSON.
+    fileprivate var isJSON: Bool {
         var json = JSONTokenizer(data.prefix(DecodingDiagnosis.limit))
         json.check()
-        return json.fault != nil
+        return json.fault == nil
     }
 
     /// Explains a status by the content, `Retry-After` and missing credentials.
@@ -68,7 +72,8 @@ struct DecodingDiagnosis {
 
     static let limit = 500_000
 
-    init(_ response: DataResponse, _ error: any Error, _ redaction: Redaction) {
+    /// - Parameter hasPlace: Whether the decoder reads the content as JSON, so that the place of a fault is known.
+    init(_ response: DataResponse, _ error: any Error, _ redaction: Redaction, hasPlace: Bool = true) {
         let type = response.contentType?.essence.shortened(to: 80) ?? "unnamed content type"
         sentence = " from \(response.data.count.shownAsBytes) of \(type): "
         let error =
@@ -84,7 +89,7 @@ struct DecodingDiagnosis {
             sentence += "the content is empty" + hint
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
-        case .json where !isPlaced && said.contains("not valid JSON") && !response.isOtherThanJSON:
+        case .json where !isPlaced && said.contains("not valid JSON") && hasPlace:
             explainSyntax(response, redaction)
         case .json where isPlaced:
             let excerpt = JSONExcerpt(json: JSONTokenizer(response.data.prefix(Self.limit)), redaction: redaction)
@@ -95,7 +100,7 @@ struct DecodingDiagnosis {
             {
                 sentence += "; the response looks like an error instead: “\(message)”"
             }
-            if !response.isOtherThanJSON { lines = excerpt.lines(around: error, of: response.data.count) }
+            if hasPlace { lines = excerpt.lines(around: error, of: response.data.count) }
         case .xml where speaksOfJSON: sentence += "it is XML, not JSON"
         case .wideText where speaksOfJSON: sentence += "it is UTF-16 or UTF-32 that is not valid JSON"
         case .binary where speaksOfJSON: sentence += "it is binary, not JSON"

@@ -42,7 +42,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state.withLock { state in for value in values { state.add(opaque: value) } }
     }
 
-    /// Adds the secrets of another call.
+    /// Adds the secrets of another call, of which none is left out.
     func add(_ secrets: SecretValues) { state.withLock { $0.secrets.formUnion(secrets) } }
 
     /// The secrets of all requests that were added.

@@ -34,7 +34,7 @@ struct StreamBody: Sendable {
         do {
             reader = try body.read()
         } catch {
-            throw error.with(head)
+            throw error.with(head, head.attempts)
         }
         // If it throws, the transfer ends with the reader.
         if let type, head.headerFields[.contentType] != nil { try head.validated(contentType: type) }
@@ -92,12 +92,14 @@ struct StreamBody: Sendable {
 
 extension Error {
     /// An error about a body, with its response.
-    func with(_ head: DataResponse) -> any Error {
+    ///
+    /// - Parameter attempts: The attempts, unless the call adds them.
+    func with(_ head: DataResponse, _ attempts: [Attempt] = []) -> any Error {
         guard var error = self as? RequestError, error.response == nil, error.code != .deadlineExceeded else {
             return self
         }
         (error.response, error.request) = (head, error.request ?? head.request)
-        if error.attempts.isEmpty { error.attempts = head.attempts }
+        if error.attempts.isEmpty { error.attempts = attempts }
         return error
     }
 }

@@ -63,7 +63,7 @@ public struct StreamResponse: Sendable {
             for try await chunk in chunks { try response.data.append(chunk, upTo: limit) }
         } catch var error as RequestError where error.code == .responseTooLarge {
             error.response = nil
-            throw error.with(response)
+            throw error.with(response, head.attempts)
         }
         if let times = body.times { (response.duration, response.attempts) = times }
         return response

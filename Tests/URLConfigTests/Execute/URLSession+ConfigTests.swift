@@ -53,6 +53,9 @@ import URLConfigTesting
             }
         }
         #expect((error?.response?.decoder as? Named)?.name == "own")
+        let response = try await stubs.get(.json("{}")) { $0.decoder = Named(name: "own") }
+        let failure = #expect(throws: RequestError.self) { try response.decode([Int].self, decoder: JSONDecoder()) }
+        #expect((failure?.response?.decoder as? Named)?.name == "own")
     }
 
     @Test func `the bytes of a body that are logged are set by true, false or a number`() {
