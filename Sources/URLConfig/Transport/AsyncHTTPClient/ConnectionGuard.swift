@@ -190,8 +190,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     /// Gives back a stream of which nothing was sent.
     ///
-    /// SwiftNIO tells only of the end of streams whose head was sent. AsyncHTTPClient would count this one for ever, and
-    /// wait for the end of another one when it has counted as many as the server allows.
+    /// SwiftNIO tells only of the end of streams whose head was sent. AsyncHTTPClient would count this one for ever,
+    /// and wait for the end of another one when it has counted as many as the server allows.
     private func giveBack(_ context: ChannelHandlerContext) {
         guard isStream, !isOpened, let connection = context.channel.parent else { return }
         connection.eventLoop.execute {
