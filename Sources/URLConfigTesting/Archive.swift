@@ -186,10 +186,7 @@ extension Archive {
         let sent = fields(request.headerFields, method, redactions)
         let received = fields(exchange.headerFields, method, redactions)
         let type = exchange.headerFields[.contentType]
-        // A number that only another call hides is no number in the file, because the request cannot know it.
-        let body = redactions.enumerated().reduce(request.body) {
-            $1.element.hiding(recorded: $0, request.contentType, keepsNumbers: $1.offset == 0)
-        }
+        let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType, keepsNumbers: true) }
         let pieces = exchange.pieces.withLock { $0 }
         let content = redactions.reduce(Data(pieces.joined())) {
             $1.hiding(recorded: $0, type.flatMap { MediaType($0) }, keepsNumbers: true)

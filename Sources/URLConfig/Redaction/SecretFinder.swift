@@ -241,9 +241,16 @@ extension SecretFinder {
 
     /// Searches a URL that is a segment of another one, from its `://`, and returns where the search continues.
     private mutating func embedded(_ start: Int, _ range: Range<Int>) -> Int {
-        // What follows a `=` is the value of an item, which is hidden as a whole.
-        let end = end(from: start, in: range, to: "=/?#& \t\r\n\"'<>")
-        findInItem(start..<end, bytes[start..<end].withoutPercents)
+        let end = end(from: start, in: range, to: "/?#& \t\r\n\"'<>")
+        let text = bytes[start..<end].withoutPercents
+        // What follows a `=` is the value of an item, which is hidden as a whole, unless it belongs to the URL.
+        let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
+        let hasUserinfo = text.dropFirst(3).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+        if mark < end, !hasUserinfo, !bytes[start..<mark].withoutPercents.contains(UInt8(ascii: "=")) {
+            findInItem(start..<mark, bytes[start..<mark].withoutPercents)
+            return mark
+        }
+        findInItem(start..<end, text)
         return end
     }
 

@@ -204,6 +204,8 @@ import Testing
         ("/r/https%3A%2F%2Fh%2Fa?b=1", "/r/https%3A%2F%2Fh%2Fa?b=1"),
         ("/r/https%3A%2F%2Fh;password=a%20b", "/r/https%3A%2F%2Fh;password=***"),
         ("/?https%3A%2F%2Fh%2Fpassword=a+b%26c", "/?https%3A%2F%2Fh%2Fpassword=***"),
+        ("/r/https%3A%2F%2Fu%3Apw=x%40h%2Fa", "/r/https%3A%2F%2F***%40h%2Fa"),
+        ("/r/https%3A%2F%2Fh%2F%3Ftoken%3Dabc=def", "/r/https%3A%2F%2Fh%2F%3Ftoken%3D***"),
         ("/items;v=%5B1%5D?password=correct%20horse", "/items;v=%5B1%5D?password=***"),
         ("/?q=%20%7B%22password%22:%22hun?t=er%22%7D", "/?q=%20%7B%22password%22%3A%22***%22%7D"),
         ("/login?next=/cb?q=token%253Dabc123", "/login?next=/cb?q=token%253D***"),
