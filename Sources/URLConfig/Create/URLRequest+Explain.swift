@@ -15,8 +15,8 @@ extension URLRequest {
     /// - Built-in values are left out. So are values of the session, such as its time limit of a minute.
     /// - The value `none` means that something has removed the value.
     /// - If a preset has a value from ``Config/default``, its source is `default`.
-    /// - The header fields and the body are those of the finished request. For each source, such as the preset, two
-    ///   requests are built to compare them. This calls functions such as ``Config/modify``.
+    /// - The table shows the header fields and the body of the finished request. To find out where they come from, it
+    ///   builds two requests for each source. This calls functions such as ``Config/modify``.
     /// - Functions cannot be compared, nor can values that are new each time, such as a nonce. `preset or later` means
     ///   that the preset has one, which a later source may have replaced.
     ///

@@ -118,7 +118,7 @@ extension Redaction {
     ///   - received: Values that servers gave; they are hidden if they look like credentials.
     package func knowing(secretsOf requests: [(URLRequest, Redaction)], received: [[UInt8]] = []) -> Self {
         let known = KnownSecrets()
-        // First, because their number is limited, and those of the requests would count.
+        // First: only a limited number of them is added, and the values of the requests would be counted.
         known.add(received: received, self)
         for (request, redaction) in requests {
             // The first URL of each call was not chosen by a server.

@@ -160,8 +160,12 @@ public struct Redaction: Sendable, Hashable {
 
     /// The secrecy of an item of a query or a form: a code is exchanged for a token (RFC 6749 §4.1.3).
     func secrecy(ofItem name: String) -> Secrecy {
-        let isKey = 3...4 ~= name.utf8.count && ["key", "code"].contains(name.lowercased())
-        return max(secrecy(of: name), isKey && !names.isEmpty ? .text : .nothing)
+        max(secrecy(of: name), Self.isKey(ofItem: name) && !names.isEmpty ? .text : .nothing)
+    }
+
+    /// Whether a name is secret in queries and forms only.
+    static func isKey(ofItem name: String) -> Bool {
+        3...4 ~= name.utf8.count && ["key", "code"].contains(name.lowercased())
     }
 
     /// Words that do not change what a name stands for.

@@ -195,10 +195,8 @@ extension SecretFinder {
         let plain = name.withoutPercents
         var secrecy = secrecy(of: plain)
         let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
-        if isItem, 3...4 ~= plain.count {
-            let text = String(decoding: plain, as: UTF8.self).lowercased()
-            if ["key", "code"].contains(text) { secrecy = redaction.secrecy(ofItem: text) }
-        }
+        let beginning = String(decoding: plain.prefix(5), as: UTF8.self)
+        if isItem, Redaction.isKey(ofItem: beginning) { secrecy = redaction.secrecy(ofItem: beginning) }
         // In a URL, an apostrophe is a quote only in parentheses, as in OData: `/Users(ID='7')`.
         let hasQuotes = !isURL || name.startIndex > range.lowerBound && "(,".utf8.contains(bytes[name.startIndex - 1])
         let isQuoted = !isForm && (isAt("\"", mark + 1) || hasQuotes && isAt("'", mark + 1))
@@ -241,16 +239,15 @@ extension SecretFinder {
 
     /// Searches a URL that is a segment of another one, from its `://`, and returns where the search continues.
     private mutating func embedded(_ start: Int, _ range: Range<Int>) -> Int {
-        let end = end(from: start, in: range, to: "/?#& \t\r\n\"'<>")
-        let text = bytes[start..<end].withoutPercents
-        // What follows a `=` is the value of an item, which is hidden as a whole, unless it belongs to the URL.
+        var end = end(from: start, in: range, to: "/?#& \t\r\n\"'<>")
         let mark = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
-        let hasUserinfo = text.dropFirst(3).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
-        if mark < end, !hasUserinfo, !bytes[start..<mark].withoutPercents.contains(UInt8(ascii: "=")) {
-            findInItem(start..<mark, bytes[start..<mark].withoutPercents)
-            return mark
-        }
-        findInItem(start..<end, text)
+        let authority = bytes[start..<end].withoutPercents.dropFirst(3).prefix { !"/?#".utf8.contains($0) }
+        // What follows a `=` is the value of an item, which is hidden as a whole, unless it belongs to the URL.
+        let isOfURL =
+            authority.contains(UInt8(ascii: "@"))
+            || bytes[start..<mark].withoutPercents.contains(UInt8(ascii: "="))
+        if !isOfURL { end = mark }
+        findInItem(start..<end, bytes[start..<end].withoutPercents)
         return end
     }
 
