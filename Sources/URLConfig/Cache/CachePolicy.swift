@@ -68,8 +68,8 @@ enum CachePolicy {
             return "no-store"
         }
         // RFC 9110 §8.6: whether the body is whole cannot be known.
-        let lengths = head.fields.value(.contentLength)?.split(separator: ",").map(\.trimmed) ?? []
-        guard lengths.allSatisfy({ $0 == lengths.first }) else { return "several Content-Length" }
+        let lengths = head.fields.value(.contentLength)?.listMembers.filter { !$0.isEmpty } ?? []
+        guard lengths.allSatisfy({ $0.hasBytes(of: lengths.first) }) else { return "several Content-Length" }
         let names = head.varyNames
         guard !names.contains("*"), names.count <= mostSelecting else { return "Vary" }
         let isExplicit =
@@ -108,7 +108,7 @@ enum CachePolicy {
 
     private static func hopNames(of fields: HTTPFields) -> Set<String> {
         guard let connection = fields.value(.connection) else { return hopFields }
-        let named = connection.lowercased().split(separator: ",").map(\.trimmed)
+        let named = connection.lowercased().listMembers.filter(\.isASCII)
         // Without these, a response would be stored that must not be.
         return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
     }
@@ -201,8 +201,8 @@ enum CachePolicy {
         // A clock that goes back says nothing of the age.
         guard now >= head.received else { return .infinity }
         // RFC 9111 §5.1: the first value counts, if it is one.
-        let first = head.fields.value(.age)?.split(separator: ",", omittingEmptySubsequences: false).first
-        let told = first.flatMap { CacheControl.seconds($0.trimmed) }.map(Double.init) ?? 0
+        let first = head.fields.value(.age)?.listMembers.first
+        let told = first.flatMap(CacheControl.seconds).map(Double.init) ?? 0
         let delay = max(0, head.received - head.requested)
         // Dates have whole seconds.
         return max(head.received.rounded(.down) - head.date, told + delay, 0) + (now - head.received)
@@ -225,14 +225,15 @@ enum CachePolicy {
         _ key: Digest.Key, requested: Double, received: Double
     ) -> StoredResponse.Head? {
         // A strong validator names exactly these bytes; a weak one and another of the same text are the same.
-        if let tag = fields[.eTag], !tag.hasPrefix("W/") || head.fields[.eTag] != nil {
-            let old = head.fields[.eTag]
-            guard tag == old || tag.hasPrefix("W/") && tag.withoutWeakMark == old?.withoutWeakMark else { return nil }
+        if let tag = fields[.eTag], !tag.isWeakTag || head.fields[.eTag] != nil {
+            let old = head.fields[.eTag] ?? ""
+            guard tag.hasBytes(of: old) || tag.isWeakTag && tag.opaqueTag.elementsEqual(old.opaqueTag)
+            else { return nil }
         }
-        if let new = fields[.lastModified], let old = head.fields[.lastModified], new != old { return nil }
+        if let new = fields[.lastModified], let old = head.fields[.lastModified], !new.hasBytes(of: old) { return nil }
         if status != .notModified {
             guard status.code == head.status,
-                fields[.contentLength] == nil || fields[.contentLength] == head.fields[.contentLength]
+                fields[.contentLength]?.hasBytes(of: head.fields[.contentLength]) ?? true
             else { return nil }
         }
         var head = head
@@ -270,7 +271,9 @@ extension StoredResponse.Head {
     /// The names in `Vary`, in lower case.
     var varyNames: Set<String> {
         guard let vary = fields.value(.vary) else { return [] }
-        return Set(vary.lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
+        // A name is ASCII. To hash other text may take quadratic time.
+        guard vary.isASCII else { return ["*"] }
+        return Set(vary.lowercased().listMembers.filter { !$0.isEmpty })
     }
 
     /// Whether a store has returned what it was given, as far as this can be seen.
@@ -301,7 +304,7 @@ extension URLRequest {
         guard let value = value(forHTTPHeaderField: name) else {
             return Digest("absent" + Self.systemValue(of: name), key: key)
         }
-        let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        let parts = value.listMembers
         return Digest("=" + parts.joined(separator: ","), key: key)
     }
 }
@@ -315,17 +318,12 @@ extension HTTPFields {
     }
 }
 
-extension StringProtocol {
-    /// Without the spaces and tabs around it.
-    fileprivate var trimmed: String {
-        var rest = Substring(self)
-        while let last = rest.utf8.last, " \t".utf8.contains(last) { rest.removeLast() }
-        return String(rest.drop { $0 == " " || $0 == "\t" })
-    }
+extension String {
+    /// Whether it is a weak entity tag (RFC 9110 §8.8.3).
+    fileprivate var isWeakTag: Bool { utf8.starts(with: "W/".utf8) }
 
-    fileprivate var withoutWeakMark: Substring {
-        Substring(hasPrefix("W/") ? Substring(dropFirst(2)) : Substring(self))
-    }
+    /// An entity tag without the mark of a weak one.
+    fileprivate var opaqueTag: Substring.UTF8View { utf8.dropFirst(isWeakTag ? 2 : 0) }
 }
 
 extension Date {

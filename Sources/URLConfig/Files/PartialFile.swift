@@ -31,7 +31,7 @@ struct PartialFile: Sendable {
     private var record: ResumeRecord
     /// The number of bytes that have arrived; 0 if they cannot be used.
     private(set) var count: Int64 = 0
-    /// The bytes of an earlier run after ``count``; the server's bytes must be the same.
+    /// The bytes of an earlier run after ``count``, which are still in the part; the server's bytes must be the same.
     private var unverified = Data()
     /// Whether the bytes were requested in this run, which may renew its credentials.
     private var isOwn = false
@@ -99,8 +99,9 @@ struct PartialFile: Sendable {
     ) throws {
         guard let files, offset <= count else { throw unusable }
         isOwn = true
-        if offset == 0 { unverified = Data() }
-        try files.part.truncate(to: offset)
+        if offset < count { unverified = Data() }
+        // The others stay, or many short runs would take away what an earlier one has received.
+        try files.part.truncate(to: offset + Int64(unverified.count))
         count = offset
         try didStep(.truncated)
         record.describe(request, by: requester, validator, total: total)
@@ -126,7 +127,8 @@ struct PartialFile: Sendable {
             throw Changed()
         }
         unverified = unverified.dropFirst(known.count)
-        try part.append(data, count: &count)
+        count += Int64(known.count)
+        try part.append(data.dropFirst(known.count), count: &count)
     }
 
     /// Checks the length of the file, moves it into place in one step, and returns its length in bytes.
@@ -140,6 +142,7 @@ struct PartialFile: Sendable {
         if let total = record.total, count < total {
             throw URLError(.networkConnectionLost, "only \(count) of \(total) bytes of '\(target.name)' have arrived")
         }
+        if !unverified.isEmpty { try files.part.truncate(to: count) }
         guard try files.part.status().size == count else {
             discard()
             throw URLError(.cannotWriteToFile, "another program has changed the part of '\(target.name)'")

@@ -103,9 +103,8 @@ extension HTTPFields {
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
     var isEncoded: Bool {
         // Some servers name the coding here, and libcurl decodes it (RFC 9112 §7.2).
-        let codings = self[values: .transferEncoding].flatMap { $0.split(separator: ",") }
-        let isTransferEncoded = codings.contains {
-            !["", "identity", "chunked"].contains($0.trimmingCharacters(in: .whitespaces).lowercased())
+        let isTransferEncoded = self[values: .transferEncoding].flatMap(\.listMembers).contains {
+            !$0.isASCII || !["", "identity", "chunked"].contains($0.lowercased())
         }
         return isTransferEncoded || !isIdentity(.contentEncoding)
     }
@@ -118,7 +117,7 @@ extension HTTPFields {
 
     /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
     fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
-        self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
+        self[values: name].allSatisfy { $0.isASCII && ["", "identity"].contains($0.lowercased()) }
     }
 }
 

@@ -34,6 +34,8 @@ extension DataResponse {
 
     /// The links in the `Link` fields (RFC 8288), in order; malformed links and links without `rel` are ignored.
     ///
+    /// If the URL of the response is long, only the first links are there: a hundred, or a megabyte of them.
+    ///
     /// ```swift
     /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last
     /// response.links["next"]?.target     // https://api.example.com/articles?page=3
@@ -41,9 +43,11 @@ extension DataResponse {
     public var links: [Link] {
         guard let name = HTTPField.Name("Link") else { return [] }
         let redaction = shownRedaction
+        // Each target contains the URL of the response, which may be long, so their length is limited together.
+        var most = max(100, (1 << 20) / max(1, url?.absoluteString.utf8.count ?? 0))
         return headerFields[values: name].flatMap { field in
             var scanner = FieldScanner(field)
-            return scanner.links(relativeTo: url, redaction)
+            return scanner.links(relativeTo: url, redaction, atMost: &most)
         }
     }
 }
@@ -66,11 +70,16 @@ extension DataResponse.Link: RedactedDescribable {
 
 extension FieldScanner {
     /// RFC 8288 §B.2; text that does not begin with `<` is skipped up to the next comma.
-    fileprivate mutating func links(relativeTo base: URL?, _ redaction: Redaction) -> [DataResponse.Link] {
+    ///
+    /// - Parameter most: The number of links that are made; those of this field are subtracted.
+    fileprivate mutating func links(
+        relativeTo base: URL?, _ redaction: Redaction, atMost most: inout Int
+    ) -> [DataResponse.Link] {
         var links: [DataResponse.Link] = []
-        while !isAtEnd {
+        while !isAtEnd, most > 0 {
             skipSpace()
             if skip("<") {
+                most -= 1
                 let reference = text(to: ">")
                 guard skip(">") else { break }
                 if let link = DataResponse.Link(reference, parameters(), relativeTo: base, redaction) {
@@ -95,7 +104,7 @@ extension FieldScanner {
                 value = quotedString() ?? text(to: ";,")
             }
             // A name is a token (RFC 8288 §3), so it is ASCII.
-            if !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) { parameters[name] = parameters[name] ?? value }
+            if !name.isEmpty, name.isASCII { parameters[name] = parameters[name] ?? value }
             skip(to: ";,")
         }
         return parameters

@@ -11,6 +11,25 @@ extension UInt8 {
     }
 }
 
+/// Texts of header fields, whose bytes are compared.
+///
+/// To compare or hash strings or characters may take quadratic time, because Swift sorts combining marks before.
+extension StringProtocol {
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    /// The members of a list (RFC 9110 §5.6.1), even empty ones, without the spaces and tabs around them.
+    var listMembers: [String] {
+        utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { member in
+            var rest = member.drop { " \t".utf8.contains($0) }
+            while let last = rest.last, " \t".utf8.contains(last) { rest.removeLast() }
+            return String(decoding: rest, as: UTF8.self)
+        }
+    }
+
+    /// Whether another text has the same bytes.
+    func hasBytes(of other: (some StringProtocol)?) -> Bool { other.map { utf8.elementsEqual($0.utf8) } ?? false }
+}
+
 extension Int64 {
     init?(digits text: some StringProtocol) {
         // Int64 also accepts a sign.

@@ -105,6 +105,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        HTTPField.Name.vary, .connection, .contentLength, .contentEncoding, .transferEncoding, .eTag, .lastModified, .age,
+    ])
+    func `combining marks take linear time`(name: HTTPField.Name) {
+        expectLinearTime(from: 4000) { count in
+            // Swift sorts them before it compares or hashes a text.
+            let marks = String(repeating: "\u{301}\u{316}", count: count / 4)
+            let fields: HTTPFields = [name: "W/\(marks), i\(marks)"]
+            let stored = head(fields)
+            _ = CachePolicy.refusal(stored, to: request, keepsStale: true)
+            _ = fields.isEncoded
+            _ = CachePolicy.age(of: stored, at: now)
+            let new: HTTPFields = [name: "W/\(marks), j\(marks)"]
+            _ = CachePolicy.updated(stored, by: .ok, new, to: request, key, requested: now, received: now)
+        }
+    }
+
+    @Test func `names in Vary and Connection that are not ASCII name no field`() {
+        #expect(CachePolicy.refusal(head([.vary: "Accept, \u{E4}"]), to: request, keepsStale: true) == "Vary")
+        let stored = head([.connection: "\u{E4}, X-Hop", .contentLength: "1", HTTPField.Name("X-Hop")!: "x"])
+        #expect(stored.fields[HTTPField.Name("X-Hop")!] == nil && stored.fields[.contentLength] == "1")
+    }
+
     @Test func `many fields and directives take linear time`() {
         expectLinearTime(from: 1000) { count in
             let fields = HTTPFields(

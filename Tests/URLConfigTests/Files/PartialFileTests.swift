@@ -48,6 +48,39 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 10, 65_535, 65_536, 65_540])
+    func `short runs take nothing away from the part`(count: Int) throws {
+        let content = FileServer.Version(1, size: 200_000).content
+        try folder.leavePart(content.prefix(150_000), total: 200_000)
+        for run in 1...3 {
+            var part = try folder.open()
+            let start = Int(part.resumption.start)
+            try part.resume(at: Int64(start), total: 200_000)
+            try part.append(content[start..<start + count])
+            #expect(part.count == Int64(start + count))
+            // As after a lost connection, in the same run.
+            try part.resume(at: part.resumption.start, total: 200_000)
+            part.close()
+            let more = max(0, count - 65_536)
+            #expect(try folder.open().count == Int64(150_000 - 65_536 + run * more))
+        }
+        var part = try folder.open()
+        let start = Int(part.resumption.start)
+        try part.resume(at: Int64(start), total: 200_000)
+        try part.append(content.dropFirst(start))
+        try part.finish()
+        #expect(folder.has(content))
+    }
+
+    @Test func `a file of unknown length may end before the end of the part`() throws {
+        try folder.leavePart(Data("0123456789".utf8), total: nil)
+        var part = try folder.open()
+        try part.begin(at: 1, DownloadFolder.version("v1"), total: nil, for: .anonymous)
+        try part.append(Data("1234".utf8))
+        try part.finish()
+        #expect(folder.text(folder.file) == "01234")
+    }
+
     @Test func `a length that is learned later is remembered`() throws {
         try folder.leavePart(total: nil)
         var part = try folder.open()

@@ -111,6 +111,14 @@ import Testing
         }
     }
 
+    @Test func `links that contain a long URL take linear time`() {
+        expectLinearTime(from: 20_000) { count in
+            let url = "https://api.example.com/" + String(repeating: "a", count: count) + "/b"
+            let links = Self.links(String(repeating: "<c>; rel=a,", count: count / 10), url: url)
+            #expect(links.count >= 100)
+        }
+    }
+
     @Test func `random fields do not crash, and give only links`() {
         var random = SeededGenerator(seed: 8288)
         let parts = [
