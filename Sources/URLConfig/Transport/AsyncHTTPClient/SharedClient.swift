@@ -203,6 +203,8 @@ extension HTTPClient.Configuration {
         // As above, on Apple platforms.
         configuration.networkFrameworkWaitForConnectivity = false
         configuration.tracing.tracer = nil
+        // SwiftNIO crashes when the numbers of the streams of a connection are used up, after 1 << 30 of them.
+        configuration.maximumUsesPerConnection = 1 << 29
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(toConnection:)
         configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(toStream:)
         configuration.http2ConnectionDebugInitializer = GoAwayGuard.add(to:)
