@@ -81,6 +81,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
             // Its call has given it up.
             guard delivery != nil else { return close(context) }
             head.headers.remove(name: Delivery.field)
+            // RFC 9113 §8.2.2. SwiftNIO would refuse the head, and count its stream for ever.
+            if isStream, head.headers["TE"].contains(where: { $0 != "trailers" }) { head.headers.remove(name: "TE") }
             if isStream, let error = HeadLimit.refusal(of: head, on: context.channel) {
                 // Nothing was sent, so the connection and its other streams stay.
                 delivery.take()?.end(.failure(error))
