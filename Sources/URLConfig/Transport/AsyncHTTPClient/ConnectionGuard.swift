@@ -96,7 +96,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
             written.futureResult.whenComplete { [delivery] _ in delivery?.didWrite(count) }
             context.write(data, promise: written)
         case .end:
-            isSent = true
+            if isStream, let promise {
+                // The body may wait for the server's window, and the response may end before.
+                promise.futureResult.assumeIsolated().whenSuccess { [self] in isSent = true }
+            } else {
+                isSent = true
+            }
             context.write(data, promise: promise)
         }
     }

@@ -29,6 +29,26 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: ["200", "413"])
+    func `a response that ends before its server takes the body gives the stream back`(status: String) async throws {
+        // No stream may send a body.
+        let settings = RawHTTP2.frame(4, 0, 0, Self.twoStreams + [0, 4, 0, 0, 0, 0])
+        try await RawHTTP2.trusted(settings) { stream in
+            RawHTTP2.headers(stream, [":status": status]) + RawHTTP2.data(stream, "early", end: true)
+        } _: { server, config in
+            let request = server.request {
+                $0.method = .post
+                $0.body = .data(Data(count: 1000))
+                $0.timeout = .seconds(30)
+            }
+            for _ in 0..<4 {
+                let result = await Result { try await server.response(for: request, config: config) }
+                #expect((try? result.get().status.code) == Int(status), "\(result)")
+                #expect((try? result.get().text()) == "early")
+            }
+        }
+    }
 }
 
 #endif
