@@ -106,7 +106,8 @@ import Testing
     }
 
     @Test(arguments: [
-        HTTPField.Name.vary, .connection, .contentLength, .contentEncoding, .transferEncoding, .eTag, .lastModified, .age,
+        HTTPField.Name.vary, .connection, .contentLength, .contentEncoding, .transferEncoding, .eTag, .lastModified,
+        .age,
     ])
     func `combining marks take linear time`(name: HTTPField.Name) {
         expectLinearTime(from: 4000) { count in
