@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .inTime) struct CancellationStormTests {
     private enum Fate { case complete, cancelled, refused, failed }
 
-    /// To change the number, as CI does: `STORM_CALLS=20000 swift test --filter CancellationStorm`.
+    /// To change the number, as CI does: `STORM_CALLS=8000 swift test --filter CancellationStorm`.
     private static let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
 
     #if os(Linux) || os(macOS)
