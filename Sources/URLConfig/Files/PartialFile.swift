@@ -99,8 +99,9 @@ struct PartialFile: Sendable {
     ) throws {
         guard let files, offset <= count else { throw unusable }
         isOwn = true
+        // The body has other bytes in their place.
         if offset < count { unverified = Data() }
-        // The others stay, or many short runs would take away what an earlier one has received.
+        // Otherwise they stay: many short runs would take away what an earlier run has received.
         try files.part.truncate(to: offset + Int64(unverified.count))
         count = offset
         try didStep(.truncated)
@@ -142,6 +143,7 @@ struct PartialFile: Sendable {
         if let total = record.total, count < total {
             throw URLError(.networkConnectionLost, "only \(count) of \(total) bytes of '\(target.name)' have arrived")
         }
+        // The file is shorter than the part of the earlier run.
         if !unverified.isEmpty { try files.part.truncate(to: count) }
         guard try files.part.status().size == count else {
             discard()
