@@ -45,7 +45,7 @@ public struct MediaType: Sendable, Hashable {
     func matches(_ other: MediaType) -> Bool {
         let found = other.parameters
         return (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
-            && parameters.allSatisfy { found[$0]?.lowercased().utf8.elementsEqual($1.lowercased().utf8) == true }
+            && parameters.allSatisfy { $1.lowercased().hasBytes(of: found[$0]?.lowercased()) }
     }
 
     /// Whether the character set is one of these, in lowercase, or none is named.

@@ -7,7 +7,7 @@ package struct PathTemplate: Sendable {
         func fits(_ sent: String) -> Bool {
             switch self {
             // As bytes: comparing characters takes quadratic time for a long text of combining marks.
-            case .literal(let text): text.utf8.elementsEqual(sent.utf8)
+            case .literal(let text): text.hasBytes(of: sent)
             case .name: !sent.isEmpty
             }
         }

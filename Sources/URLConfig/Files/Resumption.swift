@@ -180,8 +180,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
     func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
         guard resource == Self.resource(url, text) else { return false }
         let found = fields[values: isEntityTag ? .eTag : .lastModified]
-        // Bytes are compared: comparing strings may take quadratic time.
-        return !found.isEmpty && found.allSatisfy { $0.utf8.elementsEqual(text.utf8) }
+        return !found.isEmpty && found.allSatisfy { $0.hasBytes(of: text) }
             && (isEntityTag || fields[.eTag] == nil)
     }
 }

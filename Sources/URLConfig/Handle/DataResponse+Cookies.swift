@@ -60,7 +60,7 @@ extension HTTPCookie {
         // RFC 6265bis §4.1.3. Some servers ignore the case of a prefix.
         let prefix = (name.isEmpty ? value : name).lowercased().utf8
         let isMarked = properties[.secure] != nil && !name.isEmpty
-        let isForWholeHost = isMarked && domain.isEmpty && path.utf8.elementsEqual("/".utf8)
+        let isForWholeHost = isMarked && domain.isEmpty && path.hasBytes(of: "/")
         if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
         if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
         self.init(properties: properties)

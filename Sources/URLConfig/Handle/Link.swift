@@ -55,9 +55,8 @@ extension DataResponse {
 extension [DataResponse.Link] {
     /// The first link with a relation, such as `links["next"]`; case and links with an anchor are ignored.
     public subscript(relation: String) -> DataResponse.Link? {
-        // Bytes are compared: comparing strings may take quadratic time.
-        let relation = relation.lowercased().utf8
-        return first { $0.anchor == nil && $0.relations.contains { $0.utf8.elementsEqual(relation) } }
+        let relation = relation.lowercased()
+        return first { $0.anchor == nil && $0.relations.contains { $0.hasBytes(of: relation) } }
     }
 }
 
@@ -71,7 +70,7 @@ extension DataResponse.Link: RedactedDescribable {
 extension FieldScanner {
     /// RFC 8288 §B.2; text that does not begin with `<` is skipped up to the next comma.
     ///
-    /// - Parameter most: The number of links that are made; those of this field are subtracted.
+    /// - Parameter most: How many links may be made, of which this field takes its part.
     fileprivate mutating func links(
         relativeTo base: URL?, _ redaction: Redaction, atMost most: inout Int
     ) -> [DataResponse.Link] {

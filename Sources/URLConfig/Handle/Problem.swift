@@ -118,8 +118,7 @@ extension Problem: ExplainedError, RedactedDescribable {
             let gap = text.isEmpty ? "" : ".!?".contains(text.suffix(1)) ? " " : ": "
             return text + gap + redaction.quote(words)
         }
-        // By bytes: comparing text takes quadratic time for combining marks, which a server chooses.
-        let isBlank = type.utf8.elementsEqual("about:blank".utf8)
+        let isBlank = type.hasBytes(of: "about:blank")
         let names = [isBlank ? nil : type, instance?.absoluteString]
             .compactMap { $0.map(redaction.quote(url:)) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]

@@ -232,8 +232,8 @@ public struct Redaction: Sendable, Hashable {
 }
 
 extension String {
-    /// Whether it is one of a few words; comparing thousands of combining marks as characters takes quadratic time.
-    fileprivate func isOne(of words: [String]) -> Bool { words.contains { utf8.elementsEqual($0.utf8) } }
+    /// Whether it is one of a few words.
+    fileprivate func isOne(of words: [String]) -> Bool { words.contains { hasBytes(of: $0) } }
 }
 
 extension [UInt8] {

@@ -29,7 +29,7 @@ where Events.Element == ServerSentEvent {
                 throw RequestError(.invalidResponse, reason: reason, response: head)
             }
             // As bytes: comparing characters takes quadratic time for a long text of combining marks.
-            if let end, event.data.utf8.elementsEqual(end.utf8) { return nil }
+            if event.data.hasBytes(of: end) { return nil }
             (self.events, head) = (events, event.source?.head)
             return try event.decode()
         }

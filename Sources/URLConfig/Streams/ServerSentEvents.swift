@@ -109,7 +109,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic
             // time.
             let newID = old.parser.lastEventID
-            if !newID.utf8.elementsEqual(lastEventID.utf8) { (lastEventID, origin) = (newID, old.origin) }
+            if !newID.hasBytes(of: lastEventID) { (lastEventID, origin) = (newID, old.origin) }
             let longest = source.config.retry.longestRetryAfter
             if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }

@@ -11,7 +11,7 @@ extension UInt8 {
     }
 }
 
-/// Texts of header fields, whose bytes are compared.
+/// Texts that a server chooses, whose bytes are compared.
 ///
 /// To compare or hash strings or characters may take quadratic time, because Swift sorts combining marks before.
 extension StringProtocol {
